@@ -157,6 +157,8 @@ void printKernels(llvm::json::OStream &json, ArrayRef<ManifestKernel> kernels) {
                 json.attribute("aligned16", true);
             });
         });
+        if (kernel.isPersistent)
+          json.attribute("persistent", true);
         if (kernel.startsEarly)
           json.attribute("early", true);
         if (kernel.maps.empty())

@@ -80,6 +80,8 @@ struct ManifestKernel {
   /// Bytes of dynamic shared memory.
   int64_t shared = 0;
   std::vector<ManifestMap> maps;
+  /// A block takes one place of the grid after the other: no more blocks are launched than run at a time.
+  bool isPersistent = false;
   /// It waits for the kernels before it, and so may begin while they run.
   bool startsEarly = false;
 };

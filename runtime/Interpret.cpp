@@ -105,6 +105,9 @@ static std::vector<uint64_t> layOut(const KernelLaunch &launch) {
   return words;
 }
 
+/// Few, so that blocks of small problems take more than one place.
+static constexpr unsigned interpretedMultiprocessors = 3;
+
 void DeviceCode::interpret(int function, const BoundCall &call, const Executor &executor) {
   const auto &[target, module] = interpretedFor(function, call, executor);
   const FunctionInfo &info = manifest.functions[size_t(function)];
@@ -142,6 +145,8 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
       continue;
     for (ptx::MemoryRange &range : ranges)
       range.previous = kernel.startsEarly && range.writable;
+    if (kernel.isPersistent)
+      launch.blocks = std::min(launch.blocks, interpretedMultiprocessors);
     std::vector<uint64_t> words = layOut(launch);
     ptx::Report report = ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)},
                                      size_t(kernel.shared), std::as_bytes(std::span(words)), ranges, options);

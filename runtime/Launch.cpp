@@ -73,7 +73,8 @@ void DeviceCode::launch(int function, const BoundCall &call, const Executor &exe
                    {.grid = {launch.blocks, 1, 1},
                     .block = {unsigned(kernel.threads), 1, 1},
                     .sharedBytes = unsigned(kernel.shared),
-                    .startsEarly = kernel.startsEarly && !isFirst},
+                    .startsEarly = kernel.startsEarly && !isFirst,
+                    .isPersistent = kernel.isPersistent},
                    stream, pointers.data());
     isFirst &= launch.blocks == 0;
   }

@@ -54,7 +54,7 @@ public:
     KernelInfo kernel;
     kernel.name = get<std::string>(json, "name", "a kernel of " + functionText);
     where = "kernel '" + kernel.name + "' of " + functionText;
-    checkFields(json, {"name", "entry", "grid", "threads", "shared", "arguments", "early", "maps"}, where);
+    checkFields(json, {"name", "entry", "grid", "threads", "shared", "arguments", "persistent", "early", "maps"}, where);
     kernel.entry = get<std::string>(json, "entry", where);
     kernel.grid = parseExtents(json, "grid", where);
     kernel.threads = number(json, "threads", 1, mostThreads);
@@ -64,6 +64,7 @@ public:
     if (kernel.arguments.size() > mostArguments)
       fail("expected at most ", mostArguments, " arguments in ", where, " of the manifest, but got ",
            kernel.arguments.size());
+    kernel.isPersistent = json.contains("persistent") && get<bool>(json, "persistent", where);
     kernel.startsEarly = json.contains("early") && get<bool>(json, "early", where);
     if (json.contains("maps"))
       for (const Json &map : json["maps"])

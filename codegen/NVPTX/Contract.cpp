@@ -80,6 +80,10 @@ SmallVector<Box> mlir::simt::getBoxes(tile::KernelOp kernel) {
   return boxes;
 }
 
+bool mlir::simt::isPersistent(tile::KernelOp kernel) {
+  return kernel.walk([](OwnTilesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 int64_t mlir::simt::getNumThreads(tile::KernelOp kernel) {
   int64_t threads = 32 * getNumWarps(kernel);
   for (auto roles : kernel.getBlock()->getOps<RolesOp>())

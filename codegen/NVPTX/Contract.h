@@ -45,6 +45,9 @@ std::optional<Box> getBox(CopyOp copy);
 /// multiples of 64.
 llvm::SmallVector<Box> getBoxes(tile::KernelOp kernel);
 
+/// Whether blocks take several places of the kernel's grid, one after the other (simt.own_tiles).
+bool isPersistent(tile::KernelOp kernel);
+
 /// Threads of a block: of all roles where the kernel has such.
 int64_t getNumThreads(tile::KernelOp kernel);
 

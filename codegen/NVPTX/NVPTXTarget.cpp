@@ -203,6 +203,7 @@ static void describeKernel(tile::KernelOp op, taylor::ManifestKernel &kernel) {
     kernel.maps.push_back({size_t(llvm::find(arguments, box.array) - arguments.begin()),
                            {box.sizes.begin(), box.sizes.end()},
                            box.swizzle});
+  kernel.isPersistent = isPersistent(op);
   op.walk([&](AwaitPreviousOp) { kernel.startsEarly = true; });
 }
 

@@ -334,6 +334,35 @@ def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
+def PersistBlocks : Pass<"taylor-simt-persist-blocks", "::mlir::ModuleOp"> {
+  let summary = "blocks with roles that take one place of the grid after the other";
+  let description = [{
+    Of kernels with `simt.roles`. Both roles run a loop over the places of their block; the producer fetches what the next
+    place reads while members finish this one. Numbers of a ring's uses go on from place to place: to those of one place
+    a count of all before is added, which each role carries. Kernels whose counts do not follow from their loops stay as
+    they are.
+
+    ```mlir
+    simt.roles .. producer {
+      %n = scf.for %j = %c0 to %end step %c128 iter_args(%k = %c0) {
+        %slot = simt.acquire %ring[%k] : ..
+    // becomes
+    simt.roles .. producer {
+      %from, %to, %step = simt.own_tiles
+      scf.for %tile = %from to %to step %step iter_args(%before = %c0) {
+        %b, %h, %i = simt.place %tile : index, index, index
+        %n = scf.for %j = %c0 to %end step %c128 iter_args(%k = %c0) {
+          %use = arith.addi %before, %k : index
+          %slot = simt.acquire %ring[%use] : ..
+        ..
+        %after = arith.addi %before, %n : index
+        scf.yield %after : index
+    ```
+  }];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels whose blocks go from place to place">];
+  let dependentDialects = ["::mlir::simt::SimtDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def StartEarly : Pass<"taylor-simt-start-early", "::mlir::ModuleOp"> {
   let summary = "kernels that begin before the one before them has ended";
   let description = [{

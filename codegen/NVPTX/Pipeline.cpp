@@ -21,6 +21,8 @@ void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Target &targe
   manager.addPass(createCSEPass());
   if (target.assignsRoles) {
     manager.addPass(createAssignRoles({/*slots=*/2, target.sharedPerBlock}));
+    if (target.persistsBlocks)
+      manager.addPass(createPersistBlocks());
     manager.addPass(createCSEPass());
   }
   if (target.startsProducts)

@@ -30,15 +30,16 @@ static llvm::ArrayRef<Target> experiments() {
   static const auto made = [] {
     std::vector<Target> made;
     for (const Target &target : targets)
-      for (bool roles : {false, true})
-        for (bool early : {false, true}) {
-          if (!(roles || early) || (roles && !target.startsProducts) ||
-              (early && !target.hasDependentLaunches))
+      for (llvm::StringRef roles : {"", "+roles", "+roles+persistent"})
+        for (llvm::StringRef early : {"", "+early"}) {
+          if ((roles.empty() && early.empty()) || (!roles.empty() && !target.startsProducts) ||
+              (!early.empty() && !target.hasDependentLaunches))
             continue;
           Target other = target;
-          other.name += std::string(roles ? "+roles" : "") + (early ? "+early" : "");
-          other.assignsRoles = roles;
-          other.startsEarly = early;
+          other.name += (roles + early).str();
+          other.assignsRoles = !roles.empty();
+          other.persistsBlocks = roles.ends_with("persistent");
+          other.startsEarly = !early.empty();
           made.push_back(std::move(other));
         }
     return made;

@@ -10,7 +10,7 @@ using namespace taylor::runtime::cuda;
 namespace {
 
 // Attributes by their numbers in cuda.h.
-constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76, kSharedPerBlockOptin = 97;
+constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76, kSharedPerBlockOptin = 97, kMultiprocessors = 16;
 constexpr int kPointerContext = 1;
 constexpr Result kNoDevice = 100, kInvalidValue = 1;
 
@@ -92,6 +92,7 @@ DeviceInfo Driver::describe(int ordinal, DeviceNumber device) const {
     return value;
   };
   info.capability = 10 * attribute(kCapabilityMajor) + attribute(kCapabilityMinor);
+  info.multiprocessors = attribute(kMultiprocessors);
   info.sharedPerBlock = attribute(kSharedPerBlockOptin);
   return info;
 }

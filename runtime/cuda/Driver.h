@@ -80,7 +80,8 @@ struct LaunchConfiguration {
 struct DeviceInfo {
   int ordinal = 0;
   std::string name;
-  int capability = 0;         // 10 * major + minor: 80 is sm_80
+  int capability = 0; // 10 * major + minor: 80 is sm_80
+  int multiprocessors = 0;
   int64_t sharedPerBlock = 0; // bytes that a block may ask for (cudaDevAttrMaxSharedMemoryPerBlockOptin)
 };
 

@@ -91,20 +91,22 @@ const Program::Loaded &Program::load(const Driver &driver, Context context, Stre
     log.pop_back();
   driver.check(code, "cuModuleLoadDataEx",
                "code for " + image->target + " in '" + name + "'" + (log.empty() ? "" : " (" + log + ")"));
-  return modules.emplace(context, Loaded{module, image}).first->second;
+  return modules.emplace(context, Loaded{module, image, unsigned(device.multiprocessors)}).first->second;
 }
 
-const Image &Program::image(Stream stream) {
+const Program::Loaded &Program::loaded(Stream stream) {
   const Driver &driver = Driver::get();
   Context context = currentContext(driver, "'" + name + "'");
   {
     std::shared_lock lock(mutex);
     if (auto known = modules.find(context); known != modules.end())
-      return *known->second.image;
+      return known->second;
   }
   std::unique_lock lock(mutex);
-  return *load(driver, context, stream).image;
+  return load(driver, context, stream);
 }
+
+const Image &Program::image(Stream stream) { return *loaded(stream).image; }
 
 Function Program::find(const std::string &kernel, unsigned sharedBytes, Stream stream) {
   const Driver &driver = Driver::get();
@@ -146,9 +148,12 @@ void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream
            " of its grid, but a GPU takes at most ", kGridLimit[i], "; use smaller batches");
   Function function = find(kernel, shape.sharedBytes, stream);
   const Driver &driver = Driver::get();
+  unsigned blocks = shape.grid[0];
+  if (shape.isPersistent)
+    blocks = std::min(blocks, std::max(loaded(stream).multiprocessors, 1u));
   if (shape.startsEarly && driver.launchKernelEx) {
     LaunchAttribute early{kProgrammaticSerialization, {.isAllowed = 1}};
-    LaunchConfiguration configuration{{shape.grid[0], shape.grid[1], shape.grid[2]},
+    LaunchConfiguration configuration{{blocks, shape.grid[1], shape.grid[2]},
                                       {shape.block[0], shape.block[1], shape.block[2]},
                                       shape.sharedBytes,
                                       stream,
@@ -158,7 +163,7 @@ void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream
                  "cuLaunchKernelEx", "kernel '" + kernel + "'");
     return;
   }
-  driver.check(driver.launchKernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
+  driver.check(driver.launchKernel(function, blocks, shape.grid[1], shape.grid[2], shape.block[0],
                                    shape.block[1], shape.block[2], shape.sharedBytes, stream, parameters,
                                    /*extra=*/nullptr),
                "cuLaunchKernel", "kernel '" + kernel + "'");

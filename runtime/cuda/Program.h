@@ -23,6 +23,9 @@ struct LaunchShape {
   /// It waits for what the stream had before, and may begin earlier (CUDA C++ Programming Guide,
   /// "Programmatic Dependent Launch").
   bool startsEarly = false;
+  /// Its blocks take more than one place each: of the grid's first extent as many are launched as the GPU has
+  /// multiprocessors, if these are fewer.
+  bool isPersistent = false;
 };
 
 /// Picks the image for a GPU of this capability (80 for sm_80): a cubin of the same major version that is not
@@ -62,7 +65,9 @@ private:
   struct Loaded {
     Module module = nullptr;
     const Image *image = nullptr;
+    unsigned multiprocessors = 0;
   };
+  const Loaded &loaded(Stream stream);
   const Loaded &load(const Driver &driver, Context context, Stream stream);
 
   std::string name;

@@ -192,3 +192,18 @@ LogicalResult CopyOp::verify() {
   return tile::verifyWindow(*this, getArray().getType(), tileOf(buffer), getArrayAxes(), getTileAxes(),
                             getOffsets());
 }
+
+//===----------------------------------------------------------------------===//
+// simt.place
+//===----------------------------------------------------------------------===//
+
+LogicalResult PlaceOp::verify() {
+  auto kernel = (*this)->getParentOfType<tile::KernelOp>();
+  if (!kernel)
+    return emitOpError("expected a tile.kernel around");
+  size_t extents = kernel.getBlock()->getNumArguments();
+  if (getNumResults() != extents)
+    return emitOpError() << "expected " << extents << " results, one for each extent of the grid, but got "
+                         << getNumResults();
+  return success();
+}

@@ -291,6 +291,42 @@ def Simt_ProxyFenceOp : Simt_Op<"proxy_fence", [MemoryEffects<[MemRead<Simt_Shar
 }
 
 //===----------------------------------------------------------------------===//
+// Blocks that go from place to place
+//===----------------------------------------------------------------------===//
+
+def Simt_OwnTilesOp : Simt_Op<"own_tiles", [Pure]> {
+  let summary = "the numbers of the places that a block takes: from, to, step";
+  let description = [{
+    A kernel with it is launched with at most as many blocks as run at a time, and each takes several of the places of
+    the kernel's grid, one after the other. Without it a block takes one, which the arguments of the kernel's region are.
+
+    ```mlir
+    %from, %to, %step = simt.own_tiles
+    scf.for %tile = %from to %to step %step {
+      %b, %h, %i = simt.place %tile : index, index, index
+    ```
+  }];
+  let results = (outs Index:$from, Index:$to, Index:$step);
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_PlaceOp : Simt_Op<"place", [Pure]> {
+  let summary = "the place of a number in the kernel's grid, in the order of the grid";
+  let description = [{
+    One result for each extent of the kernel's grid, not negative and below it. Number k is the place that block k would
+    have: the last extent fastest, or in the order that `longest` says.
+
+    ```mlir
+    %b, %h, %i = simt.place %tile : index, index, index
+    ```
+  }];
+  let arguments = (ins Index:$number);
+  let results = (outs Variadic<Index>:$places);
+  let assemblyFormat = "$number attr-dict `:` type($places)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Dependent launches
 //===----------------------------------------------------------------------===//
 

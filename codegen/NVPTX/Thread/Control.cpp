@@ -131,6 +131,14 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
         code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
         return success();
       })
+      .Case<OwnTilesOp>([&](auto own) {
+        emitOwnTiles(own);
+        return success();
+      })
+      .Case<PlaceOp>([&](auto place) {
+        emitPlace(place);
+        return success();
+      })
       .Case<StartNextOp>([&](auto) {
         code.assembly("griddepcontrol.launch_dependents;", "~{memory}", {}, {});
         return success();

@@ -13,6 +13,10 @@ using tile::TileType;
 
 /// Whether single element `offset` lies in an axis of this extent: the grid's place in the same extent.
 static bool isPlaceOfGrid(Value offset, ExtentAttr extent) {
+  if (auto place = offset.getDefiningOp<PlaceOp>()) {
+    auto around = place->getParentOfType<tile::KernelOp>();
+    return around.getExtent(cast<OpResult>(offset).getResultNumber()) == extent;
+  }
   auto argument = dyn_cast<BlockArgument>(offset);
   auto kernel = argument ? dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp()) : tile::KernelOp();
   return kernel && kernel.getExtent(argument.getArgNumber()) == extent;

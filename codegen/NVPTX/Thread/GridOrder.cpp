@@ -30,16 +30,15 @@ Value KernelEmitter::headsOfSection(tile::LongestAttr longest, Value heads) {
   return ceilDivide(heads, ceilDivide(heads, held));
 }
 
-void KernelEmitter::placeInGrid() {
+SmallVector<Value> KernelEmitter::placesOf(Value number) {
   Code code(builder, kernel.getLoc());
-  Block *block = kernel.getBlock();
-  unsigned extents = block->getNumArguments();
+  unsigned extents = kernel.getBlock()->getNumArguments();
+  SmallVector<Value> places(extents);
   auto countOf = [&](unsigned i) { return code.narrow(extentValue(kernel.getExtent(i))); };
   auto setPlace = [&](unsigned i, Value place) {
-    scalars[block->getArgument(i)] =
-        arith::ExtUIOp::create(builder, kernel.getLoc(), builder.getI64Type(), place);
+    places[i] = arith::ExtUIOp::create(builder, kernel.getLoc(), builder.getI64Type(), place);
   };
-  Value rest = NVVM::BlockIdXOp::create(builder, kernel.getLoc(), builder.getI32Type());
+  Value rest = number;
   if (tile::LongestAttr longest = kernel.getLongestAttr()) {
     Value count = countOf(--extents), heads = code.i32(1);
     for (unsigned i = 0; i < extents; ++i)
@@ -47,12 +46,12 @@ void KernelEmitter::placeInGrid() {
     Value width = headsOfSection(longest, heads);
     Value blocks = code.mul(width, count);
     Value section = code.divide(rest, blocks), first = code.mul(section, width);
-    Value number = code.sub(rest, code.mul(section, blocks));
+    Value inSection = code.sub(rest, code.mul(section, blocks));
     // The last section may have fewer heads.
     Value left = code.sub(heads, first);
     width = code.select(code.lessUnsigned(left, width), left, width);
-    Value row = code.divide(number, width);
-    rest = code.add(first, code.sub(number, code.mul(row, width)));
+    Value row = code.divide(inSection, width);
+    rest = code.add(first, code.sub(inSection, code.mul(row, width)));
     bool isFirst = longest.getEnd() == tile::End::first;
     setPlace(extents, isFirst ? row : code.sub(code.sub(count, row), code.i32(1)));
   }
@@ -65,4 +64,31 @@ void KernelEmitter::placeInGrid() {
     }
     setPlace(i, place);
   }
+  return places;
+}
+
+void KernelEmitter::placeInGrid() {
+  if (isPersistent(kernel)) // each role takes places by itself
+    return;
+  Value number = NVVM::BlockIdXOp::create(builder, kernel.getLoc(), builder.getI32Type());
+  for (auto [argument, place] : llvm::zip_equal(kernel.getBlock()->getArguments(), placesOf(number)))
+    scalars[argument] = place;
+}
+
+void KernelEmitter::emitOwnTiles(OwnTilesOp op) {
+  Code code = at(op);
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  auto wide = [&](Value x) { return arith::ExtUIOp::create(builder, op.getLoc(), i64, x); };
+  scalars[op.getFrom()] = wide(NVVM::BlockIdXOp::create(builder, op.getLoc(), i32));
+  scalars[op.getStep()] = wide(NVVM::GridDimXOp::create(builder, op.getLoc(), i32));
+  Value count = code.i64(1);
+  for (unsigned i = 0; i < kernel.getBlock()->getNumArguments(); ++i)
+    count = code.mul(count, extentValue(kernel.getExtent(i)));
+  scalars[op.getTo()] = count;
+}
+
+void KernelEmitter::emitPlace(PlaceOp op) {
+  Value number = at(op).narrow(scalar(op.getNumber()));
+  for (auto [result, place] : llvm::zip_equal(op.getPlaces(), placesOf(number)))
+    scalars[result] = place;
 }

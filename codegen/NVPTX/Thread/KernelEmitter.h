@@ -84,6 +84,10 @@ private:
 
   // GridOrder.cpp
   void placeInGrid();
+  /// The places of a number, an i32, in the grid: an i64 for each extent.
+  SmallVector<Value> placesOf(Value number);
+  void emitOwnTiles(OwnTilesOp op);
+  void emitPlace(PlaceOp op);
   Value headsOfSection(tile::LongestAttr longest, Value heads);
 
   // Control.cpp: blocks, loops, scalars.

@@ -83,6 +83,8 @@ bool mlir::simt::isNonNegative(Value value) {
     return loop && isNonNegative(loop.getLowerBound());
   }
   Operation *op = value.getDefiningOp();
+  if (isa<OwnTilesOp, PlaceOp>(op))
+    return true;
   if (auto size = dyn_cast<tile::SizeOp>(op))
     return size.getRole() != "offset";
   if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
