@@ -105,18 +105,30 @@ bool hasDocuments(const std::vector<TensorInfo> &infos) {
   return std::ranges::any_of(infos, &TensorInfo::ascending);
 }
 
+bool isEmpty(const TaylorTensor &tensor) {
+  return std::find(tensor.sizes, tensor.sizes + tensor.rank, 0) != tensor.sizes + tensor.rank;
+}
+
+/// Strides as kernels take them, unchecked: those of one element, and of a tensor without any, say nothing.
+void takeStrides(const TensorInfo &info, const TaylorTensor &tensor, int64_t *strides) {
+  bool empty = isEmpty(tensor);
+  for (int64_t i = 0; i < tensor.rank; ++i) {
+    bool isChannel = info.axes[i].isChannel() && i + 1 == tensor.rank;
+    strides[i] = tensor.sizes[i] > 1 && !empty ? tensor.strides[i] : isChannel;
+  }
+}
+
 /// Strides and data of one present tensor; its view for the overlap check, of rank -1 where it has no
 /// elements: then its strides say nothing, and may be any.
 View checkMemory(const TensorInfo &info, const Slot &slot, const TaylorTensor &tensor, int64_t *strides) {
   const std::string &label = slot.label;
   int64_t element = dtypeSize(info.dtype), extent = element;
-  bool empty = std::find(tensor.sizes, tensor.sizes + tensor.rank, 0) != tensor.sizes + tensor.rank;
+  bool empty = isEmpty(tensor);
+  takeStrides(info, tensor, strides);
   for (int64_t i = 0; i < tensor.rank; ++i) {
-    int64_t size = tensor.sizes[i], stride = tensor.strides[i], span;
-    if (size <= 1 || empty) {
-      strides[i] = info.axes[i].isChannel() && i + 1 == tensor.rank ? 1 : 0;
+    int64_t size = tensor.sizes[i], stride = strides[i], span;
+    if (size <= 1 || empty)
       continue;
-    }
     if (stride < 0)
       fail("expected a stride of at least 0 of axis ", info.axes[i].name, " of '", label, "', but got ",
            stride);
@@ -126,7 +138,6 @@ View checkMemory(const TensorInfo &info, const Slot &slot, const TaylorTensor &t
         __builtin_add_overflow(extent, span, &extent))
       fail("unsupported stride ", stride, " of axis ", info.axes[i].name, " (size ", size, ") of '", label,
            "': its memory would pass 2^63 bytes");
-    strides[i] = stride;
   }
   if (empty)
     return {0, element, -1, nullptr, nullptr, 0};
@@ -225,6 +236,8 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
   View views[maxTensors];
   for (int64_t i = 0; i < count; ++i) {
     const Slot &slot = info.slots[i];
+    int64_t *strides = &call.strides[size_t(i) * TAYLOR_MAX_RANK];
+    std::fill_n(strides, TAYLOR_MAX_RANK, 0);
     call.data[i] = nullptr;
     views[i].rank = -1;
     if (slot.optional && !tensors[i].data)
@@ -232,9 +245,11 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
     const TensorInfo &tensor = manifest.tensor(slot);
     checkKind(tensor, slot.label, tensors[i], device);
     dims.add(tensor, slot.label, tensors[i]);
-    if (shapesOnly)
+    if (shapesOnly) {
+      if (tensors[i].strides) // which only the choice of code reads
+        takeStrides(tensor, tensors[i], strides);
       continue;
-    int64_t *strides = &call.strides[size_t(i) * TAYLOR_MAX_RANK];
+    }
     views[i] = checkMemory(tensor, slot, tensors[i], strides);
     if (tensor.ascending && device != TAYLOR_CUDA && views[i].rank >= 0)
       checkAscending(tensor, slot.label, tensors[i], strides);

@@ -15,7 +15,7 @@ folder.mkdir(parents=True, exist_ok=True)
 ENVIRONMENT = {"TAYLOR_PTXAS": "", "PATH": "/usr/bin:/bin", "HOME": str(folder)}
 WAIT = b"griddepcontrol.wait;"
 CASES = [("softmax", "sm_90a+early", ["--dtype=bf16"]), ("softmax-norm-l2", "sm_90+early", ["--dtype=f32"]),
-         ("softmax", "sm_90a+roles+early", ["--dtype=bf16"]), ("linear-relu", "sm_90+early", ["--dtype=bf16", "--form=chunked", "--chunk=64"]),
+         ("softmax", "sm_90a+roles+persistent+early", ["--dtype=bf16"]), ("linear-relu", "sm_90+early", ["--dtype=bf16", "--form=chunked", "--chunk=64"]),
          ("beyond/softmax-soft-cap", "sm_100+early", ["--dtype=f16"]), ("decay-gates", "sm_90a+early", ["--dtype=bf16", "--documents"])]
 
 

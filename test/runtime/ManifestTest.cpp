@@ -367,10 +367,14 @@ TEST(Manifest, ContradictoryTargets) {
       "'sm_80' of the manifest, but got 'f8'");
 }
 
-TEST(Manifest, Early) {
+TEST(Manifest, EarlyAndPersistent) {
   auto with = [](const std::string &value) {
     return manifestWith("{\"tensor\": \"saved:m\"}]", "{\"tensor\": \"saved:m\"}], \"early\": " + value);
   };
+  auto persistent = Manifest::parse(
+      manifestWith("{\"tensor\": \"saved:m\"}]", "{\"tensor\": \"saved:m\"}], \"persistent\": true"));
+  size_t forward = size_t(persistent.function("forward"));
+  EXPECT_TRUE(persistent.targets[1].functions[forward].forms[0].kernels[0].isPersistent);
   auto startsEarly = [](const Manifest &manifest) {
     return manifest.targets[1]
         .functions[size_t(manifest.function("forward"))]

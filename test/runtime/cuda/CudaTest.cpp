@@ -120,6 +120,21 @@ TEST_F(Cuda, LaunchesEarly) {
       "resources requested for launch");
 }
 
+TEST_F(Cuda, LaunchesAsManyBlocksAsRun) {
+  Program program("softmax.so", images);
+  int value = 7;
+  void *parameters[] = {&value};
+  LaunchShape shape{{400, 1, 1}, {128, 1, 1}, 0, /*startsEarly=*/false, /*isPersistent=*/true};
+  program.launch("forward", shape, nullptr, parameters);
+  EXPECT_EQ(fake.calls.back(),
+            "cuLaunchKernel function=101 grid=108,1,1 block=128,1,1 shared=0 stream=0 parameter=7");
+  shape.grid[0] = 5;
+  shape.startsEarly = true;
+  program.launch("forward", shape, nullptr, parameters);
+  EXPECT_EQ(fake.calls.back(),
+            "cuLaunchKernelEx function=101 grid=5,1,1 block=128,1,1 shared=0 stream=0 parameter=7 early");
+}
+
 TEST_F(Cuda, LoadsOncePerContext) {
   Program program("softmax.so", images);
   launch(program);

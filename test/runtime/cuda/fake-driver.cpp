@@ -20,9 +20,9 @@ namespace {
 
 struct FakeDevice {
   const char *name;
-  int capability, sharedPerBlock;
+  int capability, sharedPerBlock, multiprocessors;
 };
-constexpr FakeDevice kDevices[] = {{"Fake A100", 80, 166912}, {"Fake H100", 90, 232448}};
+constexpr FakeDevice kDevices[] = {{"Fake A100", 80, 166912, 108}, {"Fake H100", 90, 232448, 132}};
 
 FakeDriver state;
 thread_local std::vector<uintptr_t> contexts; // pushed ones
@@ -148,6 +148,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
   const FakeDevice &d = kDevices[device];
   *value = attribute == 75   ? d.capability / 10
            : attribute == 76 ? d.capability % 10
+           : attribute == 16 ? d.multiprocessors
            : attribute == 97 ? d.sharedPerBlock
                              : -1;
   return *value < 0 ? 1 : 0;
