@@ -54,7 +54,8 @@ struct CommandLine {
           "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of "
           "these\n"
           "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads;\n"
-          "Experiments (codegen/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others; +early "
+          "Experiments (codegen/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others;\n"
+          "sm_90a+roles+persistent, whose blocks also take one place of the grid after the other; +early "
           "after\n"
           "sm_90 and later: kernels of a call begin before the one before them has ended"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
