@@ -150,8 +150,8 @@ static double factorOf(ArrayRef<CostSample> samples, StringRef function, int64_t
   return factor;
 }
 
-FormCost taylor::estimateCost(FunctionOp op, StringRef function, const TileSizes &sizes,
-                              const CostRates &rates) {
+FormCost taylor::estimateCost(FunctionOp op, StringRef function, const CostRates &rates) {
+  TileSizes sizes = tile::getTileSizes(op);
   int64_t features = 0, channels = 0;
   if (auto states = op.getBody().front().getOps<StatesOp>(); !states.empty()) {
     StatesOp first = *states.begin();

@@ -7,7 +7,7 @@
 #define TAYLOR_CODEGEN_COSTMODEL_H
 
 #include "dialect/Taylor/TaylorDialect.h"
-#include "passes/LowerToTile/TileSizes.h"
+#include "dialect/Tile/TileSizes.h"
 
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -58,10 +58,9 @@ struct FormCost {
   double ofTokens(double tokens, bool causal) const;
 };
 
-/// Counts what the operations of a function, "forward" or "backward", do. Those that forms have in common
-/// (maps, norms, scans) are left out.
-FormCost estimateCost(FunctionOp op, llvm::StringRef function, const TileSizes &sizes,
-                      const CostRates &rates);
+/// Counts what the operations of a function, "forward" or "backward", do, with the tiles of its plan. Those
+/// that forms have in common (maps, norms, scans) are left out.
+FormCost estimateCost(FunctionOp op, llvm::StringRef function, const CostRates &rates);
 
 /// The fewest tokens of one head that attends to itself from which `other` costs less than `first`, to one in
 /// a hundred; nothing where that is not so at 2^20 tokens.

@@ -7,7 +7,7 @@
 #include "codegen/Artifact.h"
 #include "codegen/Choices.h"
 #include "codegen/Manifest.h"
-#include "passes/LowerToTile/TileSizes.h"
+#include "dialect/Tile/TileSizes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bounds of weights by intervals over scalar regions. Passes.td has the rule.
+#include "dialect/Tile/TileDialect.h"
 #include "passes/Passes.h"
 #include "passes/ScalarRanges.h"
 
@@ -17,8 +18,9 @@ namespace {
 
 struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWeightsPass> {
   void runOnOperation() override {
-    if (!getOperation().getSources())
-      return; // a backward: it computes the forward's weights again
+    auto isHalf = [](const TileSizes &sizes) { return sizes.productType == ProductType::F16; };
+    if (!getOperation().getSources() || !tile::isPlanned(getOperation(), isHalf))
+      return; // a backward computes the forward's weights again
     for (PairwiseOp op : getOperation().getBody().getOps<PairwiseOp>())
       if (failed(check(op)))
         return signalPassFailure();

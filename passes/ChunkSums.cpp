@@ -3,6 +3,7 @@
 // The chunked form: sums over pairs as sums within chunks and states between them.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Tile/TileDialect.h"
 #include "passes/DocumentMask.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
@@ -26,6 +27,11 @@ namespace taylor {
 
 namespace {
 
+/// How chunks are chosen: the pass's options, or a function's plan, whose fields have the same names.
+struct Chunking {
+  int64_t chunk, unit, balance, farBalance, nearBytes, featureBlock;
+};
+
 struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
   using ChunkSumsPassBase::ChunkSumsPassBase;
 
@@ -36,12 +42,23 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
       return signalPassFailure();
     }
     llvm::DenseSet<Location> warned;
-    for (FunctionOp function : getOperation().getOps<FunctionOp>())
+    for (FunctionOp function : getOperation().getOps<FunctionOp>()) {
+      if (!tile::isPlanned(function, [](const TileSizes &sizes) { return sizes.chunked; }))
+        continue;
+      chunking = {chunk, unit, balance, farBalance, nearBytes, featureBlock};
+      if (function.getPlanAttr()) {
+        TileSizes sizes = tile::getTileSizes(function);
+        chunking = {sizes.chunk,      sizes.getChunkUnit(), sizes.balance,
+                    sizes.farBalance, sizes.nearBytes,      sizes.featureBlock};
+      }
       if (failed(rewrite(function, warned)))
         return signalPassFailure();
+    }
   }
 
 private:
+  /// Of the function that is rewritten.
+  Chunking chunking;
   /// Why a sum has no states.
   struct Refusal {
     Location at;
@@ -182,7 +199,8 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
 /// chunk (made, added up, read). Both cost the same at the smallest sum.
 int64_t ChunkSums::chooseChunk(ArrayRef<StateRewrite> parts, PairwiseOp op, const SeparableSums &sums) {
   constexpr double kMoves = 6, kSmallest = 64, kLargest = 1 << 16;
-  double wanted = chunk;
+  auto [chunk, unit, balance, farBalance, nearBytes, featureBlock] = chunking;
+  double wanted = double(chunk);
   if (chunk == 0) {
     auto channelsOf = [](Value array) {
       auto type = cast<ArrayType>(array.getType());
@@ -240,7 +258,7 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
   std::vector<StateRewrite> parts;
   for (ChunkSide side : sides)
     for (PairOutput kind : {PairOutput::Rows, PairOutput::Columns}) {
-      StateRewrite &part = parts.emplace_back(op, sums, kind, featureBlock, builder, side);
+      StateRewrite &part = parts.emplace_back(op, sums, kind, chunking.featureBlock, builder, side);
       if (failed(part.plan(/*contracts=*/true)))
         return Refusal{op.getLoc(), part.reason};
     }

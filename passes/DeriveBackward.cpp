@@ -102,7 +102,8 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
 
   auto function =
       FunctionOp::create(builder, loc, (spec.getSymName() + ".joint").str(), spec.getSymName(),
-                         builder.getArrayAttr(argumentNames), spec.getSourcesAttr(), spec.getParameters());
+                         builder.getArrayAttr(argumentNames), spec.getSourcesAttr(), spec.getParameters(),
+                         /*plan=*/{});
   function->setDiscardableAttrs(spec->getDiscardableAttrDictionary());
   Block *block = addBlock(function.getBody(), body.getArgumentTypes(), loc);
   IRMapping values;

@@ -3,6 +3,7 @@
 // has the rule.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Tile/TileDialect.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 #include "passes/RowFactors.h"
@@ -310,8 +311,13 @@ bool mayMultiply(Value x, Value factor, const FactorPowers &powers) {
 struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<FunctionOp>())
-      for (PairwiseOp op : llvm::make_early_inc_range(function.getBody().getOps<PairwiseOp>()))
-        fold(op);
+      if (tile::isPlanned(function, [](const TileSizes &sizes) { return sizes.foldRowFactors; }))
+        foldAll(function);
+  }
+
+  void foldAll(FunctionOp function) {
+    for (PairwiseOp op : llvm::make_early_inc_range(function.getBody().getOps<PairwiseOp>()))
+      fold(op);
   }
 
   void fold(PairwiseOp op) {

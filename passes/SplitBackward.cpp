@@ -181,7 +181,8 @@ LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, Arra
   StringRef spec = joint.getSpecName();
   auto function =
       FunctionOp::create(builder, joint.getLoc(), (spec + "." + suffix).str(), spec, namesOf(used),
-                         keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters());
+                         keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters(),
+                         /*plan=*/{});
   function->setDiscardableAttrs(joint->getDiscardableAttrDictionary());
   Block *body = addBlock(function.getBody(), {}, joint.getLoc());
   builder.setInsertionPointToStart(body);

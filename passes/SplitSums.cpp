@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Tile/TileDialect.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 
@@ -23,6 +24,13 @@ private:
 } // namespace
 
 void SplitSums::runOnOperation() {
+  bool diagonalsOnly = this->diagonalsOnly;
+  if (getOperation().getPlanAttr()) {
+    RowSums rowSums = tile::getTileSizes(getOperation()).rowSums;
+    if (rowSums == RowSums::Parts)
+      return;
+    diagonalsOnly = rowSums == RowSums::Atomic;
+  }
   SmallVector<PairwiseOp> operations(getOperation().getBody().front().getOps<PairwiseOp>());
   for (PairwiseOp op : operations) {
     SmallVector<bool> rows, columns, diagonals;

@@ -43,8 +43,8 @@ public:
     // nothing is gained by its rounding.
     bool isPrecise = use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries;
     if (problem.dtype == taylor::StorageType::BF16 && target.prefersPairs() && !isPrecise)
-      sizes.productType = "bf16";
-    if (target.hasTiles && !sizes.productType.empty())
+      sizes.productType = taylor::ProductType::BF16;
+    if (target.hasTiles && sizes.productType != taylor::ProductType::F32)
       cpu::chooseMatrixTiles(sizes);
     return sizes;
   }

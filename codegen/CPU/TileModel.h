@@ -3,7 +3,7 @@
 #ifndef TAYLOR_CODEGEN_CPU_TILEMODEL_H
 #define TAYLOR_CODEGEN_CPU_TILEMODEL_H
 #include "codegen/CPU/Targets.h"
-#include "passes/LowerToTile/TileSizes.h"
+#include "dialect/Tile/TileSizes.h"
 
 namespace mlir::tile::cpu {
 

@@ -267,11 +267,11 @@ Driver::lowerWithRoom(const Target &target, TileUse use,
   while (succeeded(programs) && problem.retries < kMostRetries && !target.hasRoom(**programs, problem)) {
     // A retry whose sizes are at their least already changes nothing; the next one shrinks others.
     TileSizes smaller = sizes;
-    while (problem.retries < kMostRetries && smaller.str() == sizes.str()) {
+    while (problem.retries < kMostRetries && smaller == sizes) {
       ++problem.retries;
       smaller = target.planTiles(problem, use);
     }
-    if (smaller.str() == sizes.str())
+    if (smaller == sizes)
       break;
     sizes = smaller;
     programs = make(sizes);
@@ -284,21 +284,21 @@ Driver::lowerWithRoom(const Target &target, TileUse use,
 FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
   CostRates rates = target.getRates(getProblem());
   rates.machine = options.formCosts;
-  return lowerWithRoom(
-      target, useOf(form.name), [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
-        form.sizes = sizes;
-        OwningOpRef<ModuleOp> programs = module->clone();
-        if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
-          return failure();
-        for (auto function : programs->getOps<FunctionOp>()) {
-          StringRef name = function.getSymName().rsplit('.').second;
-          form.costs[name.str()] = estimateCost(function, name, sizes, rates);
-        }
-        if (failed(
-                runPasses(*programs, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
-          return failure();
-        return programs;
-      });
+  return lowerWithRoom(target, useOf(form.name),
+                       [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
+                         form.sizes = sizes;
+                         OwningOpRef<ModuleOp> programs = module->clone();
+                         setPlan(*programs, sizes);
+                         if (failed(runPasses(*programs, buildFormPipeline)))
+                           return failure();
+                         for (auto function : programs->getOps<FunctionOp>()) {
+                           StringRef name = function.getSymName().rsplit('.').second;
+                           form.costs[name.str()] = estimateCost(function, name, rates);
+                         }
+                         if (failed(runPasses(*programs, buildProgramPipeline)))
+                           return failure();
+                         return programs;
+                       });
 }
 
 /// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
@@ -389,7 +389,8 @@ LogicalResult Driver::addSteps(const Target &target, ModuleOp programs, Manifest
     FailureOr<OwningOpRef<ModuleOp>> lowered =
         lowerWithRoom(target, use, [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
           OwningOpRef<ModuleOp> copy = functions.clone();
-          if (failed(runPasses(*copy, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
+          setPlan(*copy, sizes);
+          if (failed(runPasses(*copy, buildProgramPipeline)))
             return failure();
           return copy;
         });

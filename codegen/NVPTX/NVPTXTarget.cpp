@@ -76,7 +76,8 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
     chooseSteps(problem.retries, sizes);
   if (isNarrow(problem.dtype))
-    sizes.productType = stringifyStorageType(problem.dtype).str();
+    sizes.productType =
+        problem.dtype == taylor::StorageType::BF16 ? taylor::ProductType::BF16 : taylor::ProductType::F16;
   sizes.splitProducts = tiles.split;
   if (problem.rowSums == taylor::RowSumsChoice::Atomic)
     sizes.rowSums = taylor::RowSums::Atomic;

@@ -5,7 +5,7 @@
 #define TAYLOR_CODEGEN_NVPTX_TILEMODEL_H
 
 #include "codegen/NVPTX/Targets.h"
-#include "passes/LowerToTile/TileSizes.h"
+#include "dialect/Tile/TileSizes.h"
 
 namespace mlir::simt {
 

@@ -5,7 +5,7 @@
 #define TAYLOR_CODEGEN_RUN_OPTIONS_H
 
 #include "dialect/Reference/Precision.h"
-#include "passes/LowerToTile/TileSizes.h"
+#include "dialect/Tile/TileSizes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <map>

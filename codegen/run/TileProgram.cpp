@@ -25,10 +25,13 @@ LogicalResult lower(ModuleOp module, const Problem &problem, const Options &opti
   for (auto &[name, value] : options.parameters)
     parameters += (parameters.empty() ? "" : ",") + name + "=" + value;
   pairwise.parameters = parameters;
-  PassManager manager(module.getContext());
-  buildPairwisePipeline(manager, pairwise);
-  buildTilePipeline(manager, options.tiles);
-  return manager.run(module);
+  PassManager toPairwise(module.getContext()), toTile(module.getContext());
+  buildPairwisePipeline(toPairwise, pairwise);
+  if (failed(toPairwise.run(module)))
+    return failure();
+  setPlan(module, options.tiles);
+  buildTilePipeline(toTile);
+  return toTile.run(module);
 }
 
 /// The tensors of tile programs.

@@ -6,6 +6,7 @@
 #include "dialect/Taylor/ParserMessages.h"
 #include "dialect/Taylor/TaylorAttrs.h"
 #include "dialect/Taylor/TaylorDialect.h"
+#include "dialect/Tile/TileDialect.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -437,6 +438,7 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   NamedAttrList parameters;
   if ((succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
+      (succeeded(parser.parseOptionalKeyword("plan")) && parser.parseAttribute(properties.plan)) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   properties.arg_names = builder.getArrayAttr(names);
@@ -462,6 +464,8 @@ void FunctionOp::print(OpAsmPrinter &printer) {
     printer << "]";
   }
   printParameters(printer, getParameters());
+  if (getPlanAttr())
+    printer << " plan " << getPlanAttr();
   printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -472,6 +476,8 @@ void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn se
 }
 
 LogicalResult FunctionOp::verify() {
+  if (Attribute plan = getPlanAttr(); plan && !isa<tile::PlanAttr>(plan))
+    return emitOpError("expected #tile.plan<..> as its plan, but got ") << plan;
   if (getArgNames().size() != getBody().getNumArguments())
     return emitOpError("expected one name per argument");
   int64_t inputs = llvm::count_if(getArgNames().getAsValueRange<StringAttr>(),

@@ -17,7 +17,7 @@ def Taylor_Dialect : Dialect {
     Scalar work is written as a formula (`exp(s - m) * %h`), which the parser turns into a region of `arith` and
     `math` operations and the scalar operations of this dialect.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tile::TileDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{

@@ -30,6 +30,15 @@ inline constexpr llvm::StringLiteral kFullRange = "tile.full_range";
 /// Others may be a product with a rounded reciprocal, or within two units of the last place.
 inline constexpr llvm::StringLiteral kNearest = "tile.nearest";
 
+/// The attribute of a `taylor.function` and of a `tile.program` that holds its `#tile.plan`.
+inline constexpr llvm::StringLiteral kPlan = "plan";
+
+/// The sizes of an operation's plan; the defaults where it has none.
+taylor::TileSizes getTileSizes(Operation *op);
+
+/// Whether an operation's plan asks for a pass; without a plan the pass runs on it, as in its own test.
+bool isPlanned(Operation *op, llvm::function_ref<bool(const taylor::TileSizes &)> asks);
+
 /// Axes of `tiles` together, each once. Tiles that share an axis agree on its size in verified IR.
 llvm::SmallVector<Axis> unionAxes(TypeRange tiles);
 

@@ -56,8 +56,10 @@ static LogicalResult verifyHasAxes(Operation *op, TileType tile, ArrayAttr names
 // Programs
 //===----------------------------------------------------------------------===//
 
-void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name) {
+void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name, PlanAttr plan) {
   state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
+  if (plan)
+    state.addAttribute(getPlanAttrName(state.name), plan);
   state.addRegion()->emplaceBlock();
 }
 

@@ -17,7 +17,7 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "one function of an artifact: arrays, then kernels in sequence";
   let description = [{
-    Holds `tile.tensor` ops in the order of the manifest's list for this function, then `tile.workspace` ops, then
+    `plan` says how the program was made, if a target made it. Holds `tile.tensor` ops in the order of the manifest's list for this function, then `tile.workspace` ops, then
     `tile.kernel` ops. A kernel starts when all blocks of the one before have finished.
 
     ```mlir
@@ -37,12 +37,12 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Tile_PlanAttr>:$plan);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`plan` qualified($plan)^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$name)>];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, CArg<"::mlir::tile::PlanAttr", "{}">:$plan)>];
   let extraClassDeclaration = [{
     ::mlir::Block *getBlock() { return &getBody().front(); }
   }];

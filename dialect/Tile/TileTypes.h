@@ -4,6 +4,7 @@
 #define TAYLOR_DIALECT_TILE_TILETYPES_H
 
 #include "dialect/Features/Features.h"
+#include "dialect/Tile/TileSizes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"

@@ -60,6 +60,22 @@ def Tile_LongestAttr : AttrDef<Tile_Dialect, "Longest"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_PlanAttr : AttrDef<Tile_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "how a function becomes a tile program: sizes of tiles, the form of grids and of loops";
+  let description = [{
+    What a target's table says of one function (`taylor::TileSizes`, which describes each field). `taylor-plan-tiles`
+    gives it to a `taylor.function`, `taylor-lower-to-tile` hands it on to the `tile.program`, and each pass between
+    pairs and a tidy program does what it asks. Only fields that differ from their defaults are written.
+
+    ```mlir
+    #tile.plan<queries = 32, keys = 64, row_sums = separate, products = bf16>
+    ```
+  }];
+  let parameters = (ins "::taylor::TileSizes":$sizes);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def Tile_ReductionKind : I32EnumAttr<"ReductionKind", "how elements are combined", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>]> {
   let cppNamespace = "::mlir::tile";

@@ -150,7 +150,8 @@ struct FoldExponents : taylor::impl::FoldExponentsPassBase<FoldExponents> {
 
   void runOnOperation() override {
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
-      Folding(program).run();
+      if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.foldExponents; }))
+        Folding(program).run();
   }
 };
 

@@ -129,11 +129,14 @@ struct FormProducts : taylor::impl::FormProductsPassBase<FormProducts> {
   using FormProductsPassBase::FormProductsPassBase;
 
   void runOnOperation() override {
-    SmallVector<ReduceOp> reductions;
-    getOperation()->walk([&](ReduceOp reduce) { reductions.push_back(reduce); });
-    for (ReduceOp reduce : reductions)
-      if (formProduct(reduce, productBytes))
-        ++numFormed;
+    for (ProgramOp program : getOperation().getOps<ProgramOp>()) {
+      int64_t mostBytes = program.getPlanAttr() ? getTileSizes(program).productBytes : productBytes;
+      SmallVector<ReduceOp> reductions;
+      program.walk([&](ReduceOp reduce) { reductions.push_back(reduce); });
+      for (ReduceOp reduce : reductions)
+        if (formProduct(reduce, mostBytes))
+          ++numFormed;
+    }
   }
 };
 

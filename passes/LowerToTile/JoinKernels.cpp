@@ -123,6 +123,8 @@ class JoinKernelsPass : public taylor::impl::JoinKernelsPassBase<JoinKernelsPass
 public:
   void runOnOperation() override {
     getOperation()->walk([&](ProgramOp program) {
+      if (!isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.joinsKernels; }))
+        return;
       KernelOp before;
       for (KernelOp kernel : llvm::to_vector(program.getBlock()->getOps<KernelOp>())) {
         bool joins = before && canJoin(before, kernel);

@@ -557,7 +557,8 @@ void ProgramAssembler::remember(KernelPlan &kernel) {
 LogicalResult ProgramAssembler::run(StringRef name) {
   if (failed(partition.run()))
     return failure();
-  auto program = tile::ProgramOp::create(builder, function.getLoc(), name);
+  auto plan = cast_if_present<tile::PlanAttr>(function.getPlanAttr());
+  auto program = tile::ProgramOp::create(builder, function.getLoc(), name, plan);
   builder.setInsertionPointToStart(program.getBlock());
   declareTensors();
   declareWorkspace();
@@ -574,14 +575,7 @@ LogicalResult ProgramAssembler::run(StringRef name) {
 }
 
 struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
-  using LowerToTilePassBase::LowerToTilePassBase;
-
   void runOnOperation() override {
-    TileSizes sizes;
-    if (llvm::Error error = sizes.parse(tiles)) {
-      getOperation().emitError(llvm::toString(std::move(error)));
-      return signalPassFailure();
-    }
     llvm::StringMap<int> parts;
     SmallVector<FunctionOp> functions(getOperation().getOps<FunctionOp>());
     // "softmax.forward" is called "forward", unless the module has several.
@@ -592,6 +586,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
       StringRef part = shortName(function);
       markPrecision(function);
       std::string name = part.empty() || parts[part] > 1 ? function.getSymName().str() : part.str();
+      TileSizes sizes = tile::getTileSizes(function);
       if (failed(ProgramAssembler(function, sizes).run(name)))
         return signalPassFailure();
       function.erase();

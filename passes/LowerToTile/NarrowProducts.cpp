@@ -134,7 +134,8 @@ struct NarrowProductsPass : taylor::impl::NarrowProductsPassBase<NarrowProductsP
     if (!narrow)
       return signalPassFailure();
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
-      Narrowing(program, narrow).run();
+      if (FloatType type = taylor::getProductType(program, narrow))
+        Narrowing(program, type).run();
   }
 };
 

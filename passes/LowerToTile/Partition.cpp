@@ -49,7 +49,7 @@ LogicalResult Partition::run() {
   addDocumentEnds(function);
   if (!sizes.storesRowProducts)
     rowProducts = splitRowFactors(function);
-  if (sizes.productType.empty() && !sizes.readsOnce)
+  if (sizes.productType == ProductType::F32 && !sizes.readsOnce)
     convertKeys();
   chooseStored();
   do {

@@ -4,12 +4,12 @@
 
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"
+#include "dialect/Tile/TileSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "passes/LowerToTile/TileSizes.h"
 
 namespace taylor {
 
@@ -19,17 +19,20 @@ namespace taylor {
 #define GEN_PASS_REGISTRATION
 #include "passes/LowerToTile/Passes.h.inc"
 
-/// From functions at the pairwise level to tile programs, tidied: taylor-lower-to-tile, fewer operations per
-/// pair, then hoisting of what a loop does not change, and sharing of equal operations. `sizes` comes from
-/// the target's table; it says whether taylor-split-sums comes before, and taylor-narrow-products behind.
-void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {});
+/// Gives each function of a module the plan of `sizes`, in place of one that it has.
+void setPlan(mlir::ModuleOp module, const TileSizes &sizes);
+
+/// From functions at the pairwise level, with plans, to tile programs, tidied: taylor-lower-to-tile, fewer
+/// operations per pair, then hoisting of what a loop does not change, and sharing of equal operations. Passes
+/// that are not for all targets run on those functions and programs whose plan asks for them.
+void buildTilePipeline(mlir::OpPassManager &manager);
 
 /// Its two halves: what decides the form of sums over pairs, functions over arrays still; and from these to
 /// tile programs.
-void buildFormPipeline(mlir::OpPassManager &manager, const TileSizes &sizes);
-void buildProgramPipeline(mlir::OpPassManager &manager, const TileSizes &sizes);
+void buildFormPipeline(mlir::OpPassManager &manager);
+void buildProgramPipeline(mlir::OpPassManager &manager);
 
-/// Makes `buildTilePipeline` known as `taylor-tile-pipeline`.
+/// Makes `buildTilePipeline`, after taylor-plan-tiles, known as `taylor-tile-pipeline`.
 void registerTilePipeline();
 
 } // namespace taylor

@@ -11,7 +11,8 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     blocks read them, or where computing them again would cost. Each of these is computed by one kernel, all others in
     the kernels that read them (README.md). Sums into rows are a loop over keys inside a block of queries, sums into
     columns a loop over queries inside blocks of keys. Both split into tiles that need the mask and tiles that do not.
-    The size of tiles and the axes on the grid are options (TileSizes.h).
+    The size of tiles and the axes on the grid are those of the function's plan (`taylor-plan-tiles`), which the program
+    keeps; without a plan, the defaults of TileSizes.h.
 
     Exponentials are marked `tile.full_range`, except those of differences from a running maximum or between running
     sums, which are factors of weights (`Precision.h`); these too where a weight has numbers next to exponentials.
@@ -29,10 +30,26 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [Option<"tiles", "tiles", "std::string", /*default=*/"\"\"",
-    "sizes that differ from the defaults of TileSizes.h, such as 'queries=64,keys=128,row-sums=separate'">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def PlanTilesPass : Pass<"taylor-plan-tiles", "::mlir::ModuleOp"> {
+  let summary = "a plan for each function: sizes of tiles, the form of grids and of loops";
+  let description = [{
+    Rule: each `taylor.function` gets `plan #tile.plan<..>` of the option `tiles`, in place of one that it has. The
+    passes after it read sizes there, and run on the functions whose plan asks for them: one pipeline serves all
+    functions, forms and targets. taylorc takes plans from the target's table instead.
+
+    ```mlir
+    taylor.function @f.forward of @f(..) { .. }
+    // becomes, tiles=queries=32,row-sums=separate
+    taylor.function @f.forward of @f(..) plan #tile.plan<queries = 32, row_sums = separate> { .. }
+    ```
+  }];
+  let options = [Option<"tiles", "tiles", "std::string", /*default=*/"\"\"",
+    "sizes that differ from the defaults of TileSizes.h, such as 'queries=64,keys=128,row-sums=separate'">];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
 def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {

@@ -20,3 +20,17 @@ FloatType taylor::parseProductType(ModuleOp module, StringRef type) {
   module.emitError() << "expected type=bf16 or type=f16, but got '" << type << "'";
   return {};
 }
+
+FloatType taylor::getProductType(tile::ProgramOp program, FloatType otherwise) {
+  if (!program.getPlanAttr())
+    return otherwise;
+  switch (tile::getTileSizes(program).productType) {
+  case ProductType::F32:
+    return {};
+  case ProductType::BF16:
+    return BFloat16Type::get(program.getContext());
+  case ProductType::F16:
+    return Float16Type::get(program.getContext());
+  }
+  llvm_unreachable("all types are listed");
+}

@@ -183,10 +183,12 @@ struct ShareMaps : taylor::impl::ShareMapsPassBase<ShareMaps> {
 
   void runOnOperation() override {
     SmallVector<Block *> blocks;
-    getOperation().walk([&](Block *block) {
-      if (!isa<MapOp>(block->getParentOp()))
-        blocks.push_back(block);
-    });
+    for (ProgramOp program : getOperation().getOps<ProgramOp>())
+      if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.sharesMaps; }))
+        program.walk([&](Block *block) {
+          if (!isa<MapOp>(block->getParentOp()))
+            blocks.push_back(block);
+        });
     for (Block *block : blocks) {
       SmallVector<MapOp> maps(block->getOps<MapOp>());
       for (size_t second = 1; second < maps.size(); ++second)

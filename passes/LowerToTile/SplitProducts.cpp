@@ -181,7 +181,9 @@ struct SplitProductsPass : taylor::impl::SplitProductsPassBase<SplitProductsPass
     if (!narrow)
       return signalPassFailure();
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
-      Splitting(program, narrow).run();
+      if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.splitProducts; }))
+        if (FloatType type = taylor::getProductType(program, narrow))
+          Splitting(program, type).run();
   }
 };
 

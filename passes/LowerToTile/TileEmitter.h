@@ -8,8 +8,8 @@
 #ifndef TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
 #define TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
 
+#include "dialect/Tile/TileSizes.h"
 #include "passes/LowerToTile/ScalarProgram.h"
-#include "passes/LowerToTile/TileSizes.h"
 
 namespace taylor {
 

@@ -172,7 +172,8 @@ struct TransposeOperandsPass : taylor::impl::TransposeOperandsPassBase<Transpose
 
   void runOnOperation() override {
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
-      Transposing(program).run();
+      if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.transposesOperands; }))
+        Transposing(program).run();
   }
 };
 

@@ -36,7 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   taylor::PairwiseOptions options;
   options.headDim = 4;
   options.valueDim = 3;
-  if (reader.run(*module, [&](OpPassManager &manager) { taylor::buildPairwisePipeline(manager, options); }))
-    reader.run(*module, [](OpPassManager &manager) { taylor::buildTilePipeline(manager); });
+  if (!reader.run(*module, [&](OpPassManager &manager) { taylor::buildPairwisePipeline(manager, options); }))
+    return 0;
+  taylor::setPlan(*module, {});
+  reader.run(*module, taylor::buildTilePipeline);
   return 0;
 }

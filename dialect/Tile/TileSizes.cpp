@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/LowerToTile/TileSizes.h"
+#include "dialect/Tile/TileSizes.h"
 
+#include "dialect/Tile/TileDialect.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
+using namespace mlir;
 using namespace taylor;
-using llvm::StringRef;
 
 namespace {
 
-/// A field that `parse` reads: a positive number, or one of some words.
+/// A field that `parse` reads: a number, or one of some words.
 struct Field {
   StringRef name;
   int64_t *number = nullptr;
   int64_t least = 1;
-  llvm::ArrayRef<StringRef> words;
+  ArrayRef<StringRef> words;
   std::function<void(unsigned word)> choose;
   std::string text; // what it holds
 
   std::string expected() const { return (name + "=" + (number ? "N" : llvm::join(words, "|"))).str(); }
+  /// As a keyword of the attribute: `row_sums`.
+  std::string keyword() const {
+    std::string keyword = name.str();
+    std::replace(keyword.begin(), keyword.end(), '-', '_');
+    return keyword;
+  }
   bool read(StringRef value) const {
     if (number)
       return !value.getAsInteger(10, *number) && *number >= least;
@@ -43,7 +51,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
-  auto choice = [](StringRef name, llvm::ArrayRef<StringRef> words, unsigned now, auto choose) {
+  auto choice = [](StringRef name, ArrayRef<StringRef> words, unsigned now, auto choose) {
     return Field{name, nullptr, 1, words, choose, words[now].str()};
   };
   return {
@@ -86,9 +94,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       choice("contiguous", order, sizes.transposesOperands,
              [&](unsigned word) { sizes.transposesOperands = word; }),
       choice("kernels", kernels, sizes.joinsKernels, [&](unsigned word) { sizes.joinsKernels = word; }),
-      choice("products", products,
-             sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),
-             [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; }),
+      choice("products", products, unsigned(sizes.productType),
+             [&](unsigned word) { sizes.productType = ProductType(word); }),
       choice("operands", operands, sizes.splitProducts, [&](unsigned word) { sizes.splitProducts = word; })};
 }
 
@@ -116,8 +123,73 @@ int64_t TileSizes::getChunkUnit() const {
   return llvm::divideCeil(uint64_t(columns.keys), uint64_t(queries)) * queries;
 }
 
-std::string TileSizes::str() const {
-  TileSizes copy = *this;
-  return llvm::join(
-      llvm::map_range(fieldsOf(copy), [](const Field &f) { return (f.name + "=" + f.text).str(); }), ",");
+llvm::hash_code taylor::hash_value(const TileSizes &sizes) {
+  TileSizes copy = sizes;
+  llvm::hash_code code(0);
+  for (const Field &field : fieldsOf(copy))
+    code = llvm::hash_combine(code, field.text);
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// #tile.plan
+//===----------------------------------------------------------------------===//
+
+Attribute tile::PlanAttr::parse(AsmParser &parser, Type) {
+  TileSizes sizes;
+  std::vector<Field> fields = fieldsOf(sizes);
+  auto parseField = [&]() -> ParseResult {
+    SMLoc at = parser.getCurrentLocation();
+    StringRef keyword, word;
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    auto field = llvm::find_if(fields, [&](const Field &field) { return field.keyword() == keyword; });
+    if (field == fields.end())
+      return parser.emitError(at, "expected a field of the plan, but got '")
+             << keyword << "'; fields are "
+             << llvm::join(llvm::map_range(fields, [](const Field &field) { return field.keyword(); }), ", ");
+    if (parser.parseEqual())
+      return failure();
+    at = parser.getCurrentLocation();
+    std::string value;
+    if (!field->number) {
+      if (parser.parseKeyword(&word))
+        return failure();
+      value = word.str();
+    } else if (int64_t number; parser.parseInteger(number)) {
+      return failure();
+    } else {
+      value = std::to_string(number);
+    }
+    if (!field->read(value))
+      return parser.emitError(at, "expected ")
+             << (field->number ? "a number of at least " + std::to_string(field->least)
+                               : llvm::join(field->words, " or "))
+             << " as " << keyword << ", but got '" << value << "'";
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseField))
+    return {};
+  return get(parser.getContext(), sizes);
+}
+
+void tile::PlanAttr::print(AsmPrinter &printer) const {
+  TileSizes sizes = getSizes(), defaults;
+  std::vector<Field> fields = fieldsOf(sizes), usual = fieldsOf(defaults);
+  llvm::ListSeparator comma;
+  printer << "<";
+  for (auto [field, other] : llvm::zip(fields, usual))
+    if (field.text != other.text)
+      printer << StringRef(comma) << field.keyword() << " = " << field.text;
+  printer << ">";
+}
+
+TileSizes tile::getTileSizes(Operation *op) {
+  auto plan = op->getAttrOfType<PlanAttr>(kPlan);
+  return plan ? plan.getSizes() : TileSizes();
+}
+
+bool tile::isPlanned(Operation *op, function_ref<bool(const TileSizes &)> asks) {
+  auto plan = op->getAttrOfType<PlanAttr>(kPlan);
+  return !plan || asks(plan.getSizes());
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The numbers of a target's table that the lowering reads; it reads no name of a target.
-#ifndef TAYLOR_PASSES_LOWERTOTILE_TILESIZES_H
-#define TAYLOR_PASSES_LOWERTOTILE_TILESIZES_H
+// The numbers of a target's table that the lowering reads; it reads no name of a target. In the IR they are
+// the attribute `#tile.plan` of a function.
+#ifndef TAYLOR_DIALECT_TILE_TILESIZES_H
+#define TAYLOR_DIALECT_TILE_TILESIZES_H
 
+#include "llvm/ADT/Hashing.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
@@ -12,6 +14,8 @@ namespace taylor {
 /// A tile of scores, in tokens.
 struct ScoreTile {
   int64_t queries = 64, keys = 128;
+
+  bool operator==(const ScoreTile &) const = default;
 };
 
 /// What becomes of sums into rows where the same pairs are summed into columns too, and so of the grid.
@@ -24,6 +28,13 @@ struct ScoreTile {
 /// With `Parts` a block loops over keys; it computes each product once, for targets with few threads. With
 /// the others keys are on the grid. Results do not depend on the order of blocks, but for `Atomic`.
 enum class RowSums { Parts, Separate, Atomic };
+
+/// The type of operands of products between matrices; sums are f32 or wider.
+enum class ProductType {
+  F32, ///< as they are stored or computed
+  BF16,
+  F16
+};
 
 /// Sizes of tiles in tokens, and the form of grids and loops.
 struct TileSizes {
@@ -101,8 +112,8 @@ struct TileSizes {
   /// computed of its queries beside it (Partition::joinRows): a launch costs more than blocks that do
   /// nothing.
   bool joinsKernels = false;
-  /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
-  std::string productType;
+  /// If BF16 or F16, operands of products have this type (taylor-narrow-products).
+  ProductType productType = ProductType::F32;
   /// Such operands, where they are computed in f32, are two numbers of that type (taylor-split-products).
   bool splitProducts = false;
 
@@ -114,9 +125,11 @@ struct TileSizes {
   /// fields above (`columns` are the outer ones, for their loop over keys is outside). Errors say what was
   /// expected.
   llvm::Error parse(llvm::StringRef text);
-  /// All fields, as `parse` reads them.
-  std::string str() const;
+
+  bool operator==(const TileSizes &) const = default;
 };
+
+llvm::hash_code hash_value(const TileSizes &sizes);
 
 } // namespace taylor
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tile sizes as an attribute of each function. Passes.td has the rule.
+#include "passes/LowerToTile/Passes.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_PLANTILESPASS
+#include "passes/LowerToTile/Passes.h.inc"
+} // namespace taylor
+
+void taylor::setPlan(ModuleOp module, const TileSizes &sizes) {
+  auto plan = tile::PlanAttr::get(module.getContext(), sizes);
+  for (auto function : module.getOps<FunctionOp>())
+    function.setPlanAttr(plan);
+}
+
+namespace {
+
+struct PlanTiles : taylor::impl::PlanTilesPassBase<PlanTiles> {
+  using PlanTilesPassBase::PlanTilesPassBase;
+
+  void runOnOperation() override {
+    TileSizes sizes;
+    if (llvm::Error error = sizes.parse(tiles)) {
+      getOperation().emitError(llvm::toString(std::move(error)));
+      return signalPassFailure();
+    }
+    setPlan(getOperation(), sizes);
+  }
+};
+
+} // namespace
