@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Manifest.h"
+#include "dialect/Refusal.h"
 
 #include "TaylorVersion.h"
 #include "dialect/Taylor/Axes.h"
@@ -405,7 +406,7 @@ LogicalResult Manifest::addPrograms(ModuleOp module, const FormPlan &form, Manif
       code.kernels.push_back(describe(kernel));
       if (size_t count = code.kernels.back().arguments.size();
           target.kind == "ptx" && count > TAYLOR_MAX_ARGUMENTS)
-        return kernel.emitError("unsupported kernel of ")
+        return refuse(kernel.emitError("unsupported kernel of "))
                << count << " arrays: a GPU's kernels take at most " << TAYLOR_MAX_ARGUMENTS
                << "; join inputs of one shape along a further axis";
     }

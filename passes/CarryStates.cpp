@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A sequence in pieces: what one piece leaves behind is what the next begins from. Passes.td has the rule.
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
@@ -27,7 +28,7 @@ LogicalResult StateCarrier::refuse(Location at, const Twine &why, StringRef wayO
   StringRef what = mode == CarryMode::Recurrent ? "unsupported recurrent form: "
                    : isOverKeys()               ? "unsupported --decode over all keys: "
                                                 : "unsupported --states: ";
-  InFlightDiagnostic error = emitError(at) << what << why << "; " << wayOut;
+  InFlightDiagnostic error = taylor::refuse(emitError(at)) << what << why << "; " << wayOut;
   if (mode == CarryMode::Recurrent)
     error << "; --decode=cache keeps keys and values instead";
   return error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The chunked form: sums over pairs as sums within chunks and states between them.
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Tile/TileDialect.h"
@@ -30,17 +31,16 @@ namespace {
 /// How chunks are chosen: the pass's options, or a function's plan, whose fields have the same names.
 struct Chunking {
   int64_t chunk, unit, balance, farBalance, nearBytes, featureBlock;
+
+  bool isValid() const {
+    return chunk >= 0 && unit >= 1 && balance >= 1 && farBalance >= 1 && nearBytes >= 0 && featureBlock >= 1;
+  }
 };
 
 struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
   using ChunkSumsPassBase::ChunkSumsPassBase;
 
   void runOnOperation() override {
-    if (chunk < 0 || unit < 1 || balance < 1 || farBalance < 1 || nearBytes < 0 || featureBlock < 1) {
-      getOperation().emitError("expected a positive unit, balance, far-balance and feature-block, and no "
-                               "negative chunk and near-bytes");
-      return signalPassFailure();
-    }
     llvm::DenseSet<Location> warned;
     for (FunctionOp function : getOperation().getOps<FunctionOp>()) {
       if (!tile::isPlanned(function, [](const TileSizes &sizes) { return sizes.chunked; }))
@@ -50,6 +50,11 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
         TileSizes sizes = tile::getTileSizes(function);
         chunking = {sizes.chunk,      sizes.getChunkUnit(), sizes.balance,
                     sizes.farBalance, sizes.nearBytes,      sizes.featureBlock};
+      }
+      if (!chunking.isValid()) {
+        getOperation().emitError("expected a positive unit, balance, far-balance and feature-block, and no "
+                                 "negative chunk and near-bytes");
+        return signalPassFailure();
       }
       if (failed(rewrite(function, warned)))
         return signalPassFailure();
@@ -92,7 +97,7 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
   for (const Refusal &refusal : refusals) {
     if (!(none ? refused : warned).insert(refusal.at).second)
       continue;
-    InFlightDiagnostic diagnostic = none ? emitError(refusal.at) : emitWarning(refusal.at);
+    InFlightDiagnostic diagnostic = none ? refuse(emitError(refusal.at)) : emitWarning(refusal.at);
     diagnostic << (none ? "unsupported chunked form: " : "this sum stays over pairs: ") << refusal.why
                << "; it needs sums of finitely many powers of one inner product, with factors of the query "
                   "and of the key, over all keys, those of the query's document or those with u <= t"

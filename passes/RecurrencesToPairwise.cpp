@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
@@ -282,8 +283,9 @@ FailureOr<SumOverKeys> readSum(RecurrencesOp op) {
 
 FailureOr<SumOverKeys> readSum(RecurrenceOp op) {
   if (op.getState() || op.getSum(Sum::State))
-    return op.emitError("unsupported state of a recurrence in kernels: leave it out; --states gives those of "
-                        "every sum to the caller");
+    return refuse(
+        op.emitError("unsupported state of a recurrence in kernels: leave it out; --states gives those of "
+                     "every sum to the caller"));
   Series series{static_cast<int64_t>(op.getOrder()), {op.getCoefficient().convertToDouble()}};
   return SumOverKeys{op,      op.getQuery(), op.getKey(),  op.getValue(),  op.getDecay(),
                      {},      op.getSums(),  op.getMask(), &op.getScale(), nullptr,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
@@ -162,7 +163,7 @@ LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, Arra
       continue;
     }
     if (auto argument = dyn_cast<BlockArgument>(value))
-      return joint.emitError("unsupported results: those of its ")
+      return refuse(joint.emitError("unsupported results: those of its "))
              << suffix << " part need " << joint.getArgNames()[argument.getArgNumber()]
              << ", which that part does not have";
     if (Operation *op = value.getDefiningOp(); operations.insert(op).second)

@@ -2,6 +2,7 @@
 // Groups a kernel's ops into sweeps.
 #include "codegen/CPU/KernelPlan.h"
 #include "codegen/Math/VectorMath.h"
+#include "dialect/Refusal.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -51,7 +52,7 @@ FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const 
   plan->findSkips(*kernel.getBlock());
   plan->allocate();
   if (plan->scratchBytes > kMostScratch)
-    return kernel.emitError("unsupported on a processor: a kernel with ")
+    return taylor::refuse(kernel.emitError("unsupported on a processor: a kernel with "))
            << plan->scratchBytes << " bytes of tiles, where a thread may use " << kMostScratch
            << "; choose smaller axes or fewer channels";
   return plan;
@@ -215,8 +216,8 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
       })
       .Case<StoreOp, AccumulateOp>([&](auto write) -> LogicalResult {
         if (auto accumulate = dyn_cast<AccumulateOp>(op); accumulate && accumulate.getAtomic())
-          return op->emitError(
-              "unsupported atomic additions on a CPU: lower with row-sums=parts or separate");
+          return taylor::refuse(
+              op->emitError("unsupported atomic additions on a CPU: lower with row-sums=parts or separate"));
         planWrite(write, write.getTile(), write.getArray(), contiguousAxis(write), list, segment);
         return success();
       })

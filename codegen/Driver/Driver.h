@@ -7,6 +7,7 @@
 
 #include "codegen/Driver/CompileOptions.h"
 #include "codegen/Target.h"
+#include "dialect/Refusal.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -22,11 +23,6 @@ struct Compilation {
   /// JSON (runtime/MANIFEST.md), for a manifest and an artifact; the object has it inside.
   std::string manifest;
 };
-
-/// Whether an error says that something is not done, on purpose: passes say "unsupported ..", and those of a
-/// target "'op' op unsupported on this target: ..". All others, those of verifiers too, are faults where the
-/// compiler tries what nobody asked for.
-bool isRefusal(llvm::StringRef message);
 
 /// One specification on its way down. Errors are diagnostics of the context, at the place that caused them;
 /// `chooseTargets` comes first, since an option has no place.
@@ -64,12 +60,12 @@ private:
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
         return mlir::failure();
-      std::string message = diagnostic.str();
-      isFault |= !isRefusal(message);
-      if (!isRefusal(message))
+      if (!isRefusal(diagnostic)) {
+        isFault = true;
         return mlir::failure();
+      }
       if (refusal.empty())
-        refusal = llvm::StringRef(message).split(';').first.str();
+        refusal = llvm::StringRef(diagnostic.str()).split(';').first.str();
       return mlir::success();
     });
     auto result = attempt();

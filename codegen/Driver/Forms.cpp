@@ -20,12 +20,6 @@ using namespace taylor;
 // What may be refused
 //===----------------------------------------------------------------------===//
 
-bool taylor::isRefusal(StringRef message) {
-  if (!message.starts_with("'"))
-    return message.starts_with("unsupported ");
-  return message.split("' op ").second.starts_with("unsupported on this target: ");
-}
-
 /// A handler for what is made beside or after that whose warnings are shown.
 static LogicalResult swallowWarning(Diagnostic &diagnostic) {
   return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);

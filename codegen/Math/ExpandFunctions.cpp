@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Math/ExpandFunctions.h"
+#include "dialect/Refusal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -34,7 +35,7 @@ LogicalResult tile::expandFunctions(ArrayRef<Operation *> ops, const FunctionExp
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();
     } else if (!isInstruction(op)) {
-      return op->emitError()
+      return taylor::refuse(op->emitError())
              << "unsupported op on " << expansion.machine << ": '" << op->getName() << "' of "
              << op->getResultTypes()
              << "; expected arithmetic, or exp, exp2, expm1, log, log1p, log2, log10, tanh, erf, "

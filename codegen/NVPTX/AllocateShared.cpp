@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/PlaceBarriers.h"
 #include "codegen/NVPTX/SharedPlan.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
+#include "dialect/Refusal.h"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_ALLOCATESHARED
@@ -30,7 +31,7 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
   LogicalResult allocate(tile::KernelOp kernel) {
     SharedPlan plan = planShared(kernel);
     if (plan.bytes > shared)
-      return mlir::emitError(kernel.getLoc())
+      return taylor::refuse(mlir::emitError(kernel.getLoc()))
              << "unsupported on this target: " << plan.bytes
              << " bytes of shared memory, where a block may use " << shared.getValue()
              << "; choose smaller tiles or fewer channels";

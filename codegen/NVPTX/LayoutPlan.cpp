@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/LayoutPlan.h"
 #include "codegen/NVPTX/RegisterModel.h"
+#include "dialect/Refusal.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
@@ -81,26 +82,26 @@ static StringRef ownAxis(TileType tile, StringRef over) {
 
 LogicalResult LayoutPlan::readAxes(tile::DotOp dot, ProductPlan &plan) {
   if (dot.getOver().size() != 1)
-    return dot.emitOpError() << "unsupported on this target: a product over " << dot.getOver().size()
-                             << " axes";
+    return taylor::refuse(dot.emitOpError())
+           << "unsupported on this target: a product over " << dot.getOver().size() << " axes";
   plan.over = cast<StringAttr>(dot.getOver()[0]).getValue();
   TileType a = typeOf(dot.getA()), b = typeOf(dot.getB());
   StringRef ofA = ownAxis(a, plan.over), ofB = ownAxis(b, plan.over);
   if (ofA.empty() || ofB.empty())
-    return dot.emitOpError() << "unsupported on this target: a product of " << a << " and " << b
-                             << "; expected one axis of each beside the one summed over";
+    return taylor::refuse(dot.emitOpError()) << "unsupported on this target: a product of " << a << " and "
+                                             << b << "; expected one axis of each beside the one summed over";
   Type element = a.getElementType();
   if (element != b.getElementType())
-    return dot.emitOpError() << "unsupported on this target: operands of different types, " << element
-                             << " and " << b.getElementType();
+    return taylor::refuse(dot.emitOpError()) << "unsupported on this target: operands of different types, "
+                                             << element << " and " << b.getElementType();
   ProductKind ofF32 = dot.getExact() ? ProductKind::fma : options.f32Products;
   plan.kind = element.isF64() ? ProductKind::fma : element.isF32() ? ofF32 : ProductKind::mma16;
   for (auto [tile, own] : {std::pair(a, ofA), std::pair(b, ofB)})
     for (StringRef axis : {own, StringRef(plan.over)})
       if (tile.getSize(axis) % 8)
-        return dot.emitOpError() << "unsupported on this target: size " << tile.getSize(axis) << " of axis '"
-                                 << axis << "' of " << tile
-                                 << "; expected a multiple of 8, which channels of zeros fill up";
+        return taylor::refuse(dot.emitOpError())
+               << "unsupported on this target: size " << tile.getSize(axis) << " of axis '" << axis << "' of "
+               << tile << "; expected a multiple of 8, which channels of zeros fill up";
   plan.rows = ofA;
   plan.columns = ofB;
   plan.left = dot.getA();
@@ -254,8 +255,8 @@ LogicalResult LayoutPlan::planProducts() {
     if (!canBeRows(wanted ? plan.columns : plan.rows))
       wanted = !wanted;
     if (!canBeRows(wanted ? plan.columns : plan.rows))
-      return dot.emitOpError() << "unsupported on this target: a product of " << dot.getType()
-                               << "; expected a multiple of 16 along one of its axes";
+      return taylor::refuse(dot.emitOpError()) << "unsupported on this target: a product of " << dot.getType()
+                                               << "; expected a multiple of 16 along one of its axes";
     if (wanted) {
       std::swap(plan.rows, plan.columns);
       std::swap(plan.left, plan.right);

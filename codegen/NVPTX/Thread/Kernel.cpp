@@ -2,6 +2,7 @@
 // A kernel's entry: parameters, sizes and strides.
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
+#include "dialect/Refusal.h"
 #include <numeric>
 
 using namespace mlir;
@@ -37,9 +38,10 @@ FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRe
     bytes = llvm::alignTo(bytes, kMapAlignment) + kMapBytes * int64_t(maps.size());
   parameters.append(maps.size(), LLVM::LLVMPointerType::get(context));
   if (bytes > kMostParameterBytes)
-    return kernel.emitOpError() << "unsupported on this target: " << bytes << " bytes of parameters, for "
-                                << used.size() << " arrays, where a kernel may have " << kMostParameterBytes
-                                << "; compile parts of the specification by themselves";
+    return taylor::refuse(kernel.emitOpError())
+           << "unsupported on this target: " << bytes << " bytes of parameters, for " << used.size()
+           << " arrays, where a kernel may have " << kMostParameterBytes
+           << "; compile parts of the specification by themselves";
   builder.setInsertionPointToEnd(module.getBody());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), getEntryName(kernel), type);
@@ -178,7 +180,7 @@ LogicalResult KernelEmitter::emit(ModuleOp module) {
     return failure();
   LLVM::ReturnOp::create(builder, loc, ValueRange());
   if (localBytes > kMostLocalBytes)
-    return kernel.emitOpError()
+    return taylor::refuse(kernel.emitOpError())
            << "unsupported on this target: " << localBytes
            << " bytes of local memory for maps of many functions, where a thread may have " << kMostLocalBytes
            << "; split the specification, or choose smaller tiles";

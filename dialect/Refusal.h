@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Refusals: errors that say that something is not done, on purpose. All others, those of verifiers too, are
+// faults of the compiler where it tries what the user did not ask for.
+#ifndef TAYLOR_DIALECT_REFUSAL_H
+#define TAYLOR_DIALECT_REFUSAL_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace taylor {
+
+/// Marks an error as a refusal: `return refuse(op.emitError()) << "unsupported ..";`. The mark is metadata of
+/// the diagnostic: its text says the same to people, in any words.
+inline mlir::InFlightDiagnostic refuse(mlir::InFlightDiagnostic error) {
+  if (mlir::Diagnostic *diagnostic = error.getUnderlyingDiagnostic())
+    diagnostic->getMetadata().push_back(mlir::DiagnosticArgument(llvm::StringRef("refusal")));
+  return error;
+}
+
+/// Whether a diagnostic was marked so.
+inline bool isRefusal(mlir::Diagnostic &diagnostic) {
+  return llvm::any_of(diagnostic.getMetadata(), [](const mlir::DiagnosticArgument &argument) {
+    return argument.getKind() == mlir::DiagnosticArgument::DiagnosticArgumentKind::String &&
+           argument.getAsString() == "refusal";
+  });
+}
+
+} // namespace taylor
+
+#endif
