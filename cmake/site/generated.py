@@ -132,7 +132,7 @@ def gpu_times(site):
     results = json.loads((site.root / "runtime/gpu-check/h200.json").read_text(encoding="utf-8"))
     machine, folder = results["machine"], results["folder"]
     parts = [table(("what", "value"), [("machine", f"{machine['name']}, {machine['capability']}, driver {machine['driver']}"), ("date", results["date"][:10]),
-                                       ("commit", folder["commit"]), ("torch, CUDA", f"{results['torch']}, {results['cuda']}"), ("command", f"`{results['command']}`")])]
+                                       ("commit", folder["commit"]), ("kernels", ", ".join(folder["targets"])), ("torch, CUDA", f"{results['torch']}, {results['cuda']}"), ("command", f"`{results['command']}`")])]
     groups = {}
     for row in results["times"]:
         groups.setdefault((row["d"], row["direction"]), {}).setdefault(row["contender"], {})[row["t"]] = row
