@@ -52,7 +52,7 @@ def text(page):
 
 # Each generated part has what it is made of.
 for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"], "c": ["taylor_last_error", "TaylorRunOptions"], "benchmarks": ["NVIDIA H200", "SDPA cuDNN", "softmax-taylor", "check.py --minutes", "taylor-bench attention --shape 1,4,1024,64",
-                                                                                                                                    "AVX2 (the same machine, held to it)", "FlexAttention's forward (causal, alibi, window, soft-cap), bf16, 1,4,4096,64"],
+                                                                                                                                    "AVX2 (the same machine, held to it)", "forward (causal, alibi, window, soft-cap), bf16, 1,4,4096,64"],
                     "errors": ["unsupported operator '**' in a formula; write pow(x, y)"], "python": ["taylor_attention.recurrences", "taylor_attention.Decoder", "taylor_attention.attention"],
                     "reference/dialect-taylor": ["taylor.recurrences"], "reference/passes-Passes": ["-taylor-stabilize"]}.items():
     for word in words:
