@@ -1,6 +1,9 @@
 # libtorch from the torch 2.11 wheel, without TorchConfig.cmake: that one insists on a CUDA toolkit for a CUDA wheel,
 # although nothing here needs one. Sets the interface target `taylor_torch`.
 if(NOT TAYLOR_TORCH_DIR)
+  if(SKBUILD AND Python_EXECUTABLE) # pip's own Python, which need not be the PATH's
+    set(TAYLOR_PYTHON ${Python_EXECUTABLE} CACHE FILEPATH "Python with torch")
+  endif()
   find_program(TAYLOR_PYTHON NAMES python3 PATHS ${CMAKE_SOURCE_DIR}/.venv/bin NO_DEFAULT_PATH)
   find_program(TAYLOR_PYTHON NAMES python3)
   execute_process(

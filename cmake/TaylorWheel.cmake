@@ -1,5 +1,6 @@
 # The wheel taylor_attention: what it has (component `wheel`, under the package's folder), and target `wheel`, which packs what
-# is built here into build/wheel/*.whl. `pip wheel .` installs the same component (pyproject.toml).
+# is built here into build/wheel/*.whl. `pip wheel . --no-build-isolation --no-deps` installs the
+# same component (pyproject.toml).
 if(NOT TARGET taylorc OR NOT TARGET taylor_stable)
   return()
 endif()

@@ -2,7 +2,7 @@
 """Packs a build folder into taylor_attention-VERSION-py3-none-PLATFORM.whl.
 
 Run by `cmake --build build --target wheel`. The files are those of CMake's component `wheel`, stripped. The metadata is
-what scikit-build-core makes of pyproject.toml, as for `pip wheel .`. The platform is the oldest manylinux that
+what scikit-build-core makes of pyproject.toml, as for pip. The platform is the oldest manylinux that
 auditwheel finds the files to fit. Requires scikit-build-core, wheel and auditwheel, which ./test.sh installs.
 """
 import argparse

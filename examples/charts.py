@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """usage: charts.py [--check] [FOLDER]: draws speed-gpu.svg and speed-cpu.svg into the folder (default: this one), from
-runtime/gpu-check/h200.json and examples/measured.json.
+runtime/gpu-check/h200.json and examples/measured.json. The caption of the first has ratios of runtime/gpu-check/RESULTS.md.
 
---check writes nothing: it says whether the files are those, and whether the ratios in README.md are the JSON's."""
+--check writes nothing: it says whether the files are those, and whether ratios that README.md and the pages of PAGES name are
+those of the JSON, of runtime/bench/epyc.json and of RESULTS.md."""
 import json
 import math
 import pathlib
@@ -16,16 +17,20 @@ from drawing import Drawing
 
 ROOT = HERE.parent
 GPU, CPU = ROOT / "runtime" / "gpu-check" / "h200.json", HERE / "measured.json"
+RESULTS, EPYC = ROOT / "runtime" / "gpu-check" / "RESULTS.md", ROOT / "runtime" / "bench" / "epyc.json"
+# Pages that show times of h200.json, which are of sm_90, and so say how sm_90a compares.
+PAGES = ["README.md", "examples/guide/speed.md", "examples/guide/gpus.md", "cmake/site/benchmarks.md"]
 WIDTH = 860
 T, D = 4096, 64
-# What a row shows, and who computes it: (name, colour, contender in the JSON).
+# What a row shows, and who computes it: (name, colour, contender in the JSON). Sums of finitely many orders have rows of both kinds of
+# operands there: "rounded" is the default, the others are of --bf16-products=split.
 ROWS = [
     ("softmax", [("SDPA, cuDNN", "second", "SDPA cuDNN"), ("FlexAttention", "third", "FlexAttention"), ("SDPA, flash", "first", "SDPA flash"),
                  ("Taylor", "ours", "softmax, deterministic"), ("eager PyTorch", "grey", "softmax, eager")]),
     ("norm for the denominator", [("Taylor", "ours", "softmax-norm-l2, deterministic"), ("eager PyTorch", "grey", "softmax-norm-l2, eager")]),
     ("count and output gate", [("Taylor", "ours", "softmax-count-gate, deterministic"), ("eager PyTorch", "grey", "softmax-count-gate, eager")]),
-    ("Taylor series of order 10", [("Taylor", "ours", "softmax-taylor, deterministic"), ("eager PyTorch", "grey", "softmax-taylor, eager")]),
-    ("linear, ReLU features", [("Taylor", "ours", "linear-relu, deterministic"), ("eager PyTorch", "grey", "linear-relu, eager")]),
+    ("Taylor series of order 10", [("Taylor", "ours", "softmax-taylor, rounded"), ("eager PyTorch", "grey", "softmax-taylor, eager")]),
+    ("linear, ReLU features", [("Taylor", "ours", "linear-relu, rounded"), ("eager PyTorch", "grey", "linear-relu, eager")]),
 ]
 SPECS = ["softmax", "softmax-norm-l2", "softmax-count-gate", "decay-gates", "conv-gates", "beyond/sliding-window", "beyond/sigmoid",
          "beyond/softplus", "softmax-taylor", "linear-relu", "relu-norm-l2", "beyond/differential"]
@@ -38,11 +43,24 @@ def gpu_times(results):
     return {(row["contender"].removesuffix(" (Triton)"), row["d"], row["direction"], row["t"]): row["ms"] for row in results["times"]}
 
 
-def draw_gpu(results):
+def times_as_long(results):
+    """Of sm_90a: our softmax' times over SDPA's flash kernel's and cuDNN's, least and most, and over FlexAttention's at 512 tokens, forward and
+    backward. From the table of RESULTS.md."""
+    table = re.search(r"\*\*Against what a model would run instead\*\*.*?\n\n(\|.*?)\n\n", results, re.S)[1]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    times = {row[0]: [float(cell.split()[0]) if cell[0].isdigit() else None for cell in row[1:]] for row in cells[2:]}
+
+    def over(opponent):
+        return [f"{ours / theirs:.2f}" for ours, theirs in zip(times["softmax"], times[opponent]) if theirs]
+    flash, cudnn, (forward, backward) = over("SDPA, flash"), over("SDPA, cuDNN"), over("FlexAttention (Triton)")
+    return f"{min(flash)} to {max(flash)}", f"{min(cudnn)} to {max(cudnn)}", forward, backward
+
+
+def draw_gpu(results, newer):
     times = gpu_times(results)
     both = {name: sum(times[name, D, direction, T] for direction in ("forward", "backward")) for _, row in ROWS for _, _, name in row}
     left, right, top, row_height = 235, 30, 88, 44
-    height = top + row_height * len(ROWS) + 84
+    height = top + row_height * len(ROWS) + 120
     drawing = Drawing(WIDTH, height, f"Forward and backward on one {results['machine']['name']}, milliseconds")
     drawing.text(20, 28, "Forward and backward on one GPU: milliseconds, fewer is better", size=15, weight="bold")
     low, high = min(both.values()) * 0.8, max(both.values()) * 1.35
@@ -73,9 +91,13 @@ def draw_gpu(results):
             drawing.dot(at(both[name]), y, colour)
             drawing.text(last[side], y - 9 if side == "above" else y + 18, f"{both[name]:.3g}", colour, 11, "middle")
     machine, date, commit = results["machine"]["name"], results["date"][:10], results["folder"]["commit"]
-    drawing.text(20, height - 38, f"{machine}, {date}, commit {commit}, torch {results['torch']}; causal, bf16, T = {T}, d = {D}, 16384 tokens a call; logarithmic.",
-                 "soft", 11)
-    drawing.text(20, height - 20, "Taylor rotates queries and keys (RoPE) in these times, the SDPA backends and FlexAttention do not.", "soft", 11)
+    flash, cudnn, forward, backward = newer
+    lines = [f"{machine}, {date}, commit {commit}, torch {results['torch']}; causal, bf16, T = {T}, d = {D}, 16384 tokens a call; logarithmic.",
+             "Taylor rotates queries and keys (RoPE) in these times, the SDPA backends and FlexAttention do not.",
+             f"Kernels are of {', '.join(results['folder']['targets'])}. Those of sm_90a, measured since, are faster: softmax takes {flash} of the time of SDPA's",
+             f"flash kernel, {cudnn} of cuDNN's, and at 512 tokens {forward} forward and {backward} backward of FlexAttention's."]
+    for number, line in enumerate(lines):
+        drawing.text(20, height - 74 + 18 * number, line, "soft", 11)
     return drawing.svg()
 
 
@@ -115,12 +137,27 @@ def ratios(results):
     return found
 
 
-def check_readme(text, results):
+def check_readme(text, results, epyc):
     """Each line of README.md that names a ratio to an opponent has the JSON's."""
+    values = [ratio for name, row in epyc["rows"].items() if name.startswith("FlexAttention's forward") for ratio in row.values() if isinstance(ratio, float)]
+    ratio = f"{min(values):.2f} to {max(values):.2f} times"
+    said = re.findall(r"FlexAttention's forward takes (\d+\.\d+ to \d+\.\d+ times) as long", text)
+    if said != [ratio]:
+        sys.exit(f"error: expected 'FlexAttention's forward takes {ratio} as long' once in README.md, as {EPYC.name} has it, but got {said}")
     for name, ratio in ratios(results).items():
         said = re.findall(rf"{name} is (\d+\.\d to \d+\.\d times) as fast", text)
         if said != [ratio]:
             sys.exit(f"error: expected '{name} is {ratio} as fast' once in README.md, as {GPU.name} has it, but got {said}")
+
+
+def check_pages(newer):
+    """Pages with times of sm_90 name the ratios of sm_90a."""
+    flash, cudnn, forward, backward = newer
+    wanted = (f"takes {flash} of the time of SDPA's flash kernel, {cudnn} of cuDNN's, and at 512 tokens {forward} forward and {backward} "
+              "backward of FlexAttention's")
+    for page in PAGES:
+        if wanted not in " ".join((ROOT / page).read_text(encoding="utf-8").split()):
+            sys.exit(f"error: expected 'softmax {wanted}' in {page}, as {RESULTS.name} has it of sm_90a, but it is not there")
 
 
 def main(arguments):
@@ -130,14 +167,16 @@ def main(arguments):
         sys.exit(f"{__doc__}\n\nerror: expected --check or a folder, but got {' '.join(arguments)}")
     folder = pathlib.Path(folders[0]) if folders else HERE
     results, measured = (json.loads(path.read_text(encoding="utf-8")) for path in (GPU, CPU))
-    for name, text in (("speed-gpu.svg", draw_gpu(results)), ("speed-cpu.svg", draw_cpu(measured))):
+    newer = times_as_long(RESULTS.read_text(encoding="utf-8"))
+    for name, text in (("speed-gpu.svg", draw_gpu(results, newer)), ("speed-cpu.svg", draw_cpu(measured))):
         path = folder / name
         if not check:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            sys.exit(f"error: {path} is not what {GPU.name} and {CPU.name} give: run examples/charts.py")
+            sys.exit(f"error: {path} is not what {GPU.name}, {RESULTS.name} and {CPU.name} give: run examples/charts.py")
     if check:
-        check_readme((ROOT / "README.md").read_text(encoding="utf-8"), results)
+        check_readme((ROOT / "README.md").read_text(encoding="utf-8"), results, json.loads(EPYC.read_text(encoding="utf-8")))
+        check_pages(newer)
     return 0
 
 

@@ -281,17 +281,21 @@ def times_of(entry, gpu, folder):
         rows.append((f"{entry.measured['measured']}, commit {entry.measured['commit']}", "forward and backward, f32, 1,4,1024,64, two threads",
                      f"{entry.measured['time']:.2f} of SDPA's time"))
     flash = {(row["direction"], row["d"], row["t"]): row["ms"] for row in gpu["times"] if row["contender"] == "SDPA flash"}
-    ours = {(row["direction"], row["d"], row["t"]): row["ms"] for row in entry.gpu if row["contender"].endswith("deterministic")}
+    # Sums of finitely many orders were measured with both kinds of operands, of which rounded ones are the default.
+    mode = "rounded" if any(row["contender"].endswith("rounded") for row in entry.gpu) else "deterministic"
+    ours = {(row["direction"], row["d"], row["t"]): row["ms"] for row in entry.gpu if row["contender"].endswith(mode)}
     eager = {(row["direction"], row["d"], row["t"]): row["ms"] for row in entry.gpu if row["contender"].endswith("eager")}
     for key, ms in sorted(ours.items()):
         direction, d, t = key
         against = f"SDPA flash {flash[key]:.2f} ms" + (f", eager {eager[key]:.2f} ms" if key in eager else ", eager does not fit the memory")
-        rows.append((f"{gpu['machine']['name']}, {gpu['date'][:10]}, commit {gpu['folder']['commit']}", f"{direction}, bf16, d = {d}, {t} tokens",
+        rows.append((f"{gpu['machine']['name']}, {', '.join(gpu['folder']['targets'])}, {gpu['date'][:10]}, commit {gpu['folder']['commit']}", f"{direction}, bf16, d = {d}, {t} tokens",
                      f"{ms:.2f} ms; {against}"))
     if not rows:
         return "Not measured.\n"
     sources = f"[measured.json]({relative(HERE / 'measured.json', folder)}), [h200.json]({relative(ROOT / 'runtime/gpu-check/h200.json', folder)})"
-    return table(("machine", "what", "time"), rows) + f"\nSDPA is torch's softmax attention without a rotation. From {sources}.\n"
+    newer = (f" Kernels of sm_90a, [measured since]({relative(ROOT / 'runtime/gpu-check/RESULTS.md', folder)}#sm_90a-on-an-h200), are faster than these of sm_90."
+             if ours else "")
+    return table(("machine", "what", "time"), rows) + f"\nSDPA is torch's softmax attention without a rotation. From {sources}.{newer}\n"
 
 
 def page(entry, gpu, state, folder):

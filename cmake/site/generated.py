@@ -128,11 +128,19 @@ def processor_times(site):
     return command + table(("attention", "forms", "time, of SDPA's", "measured, on", "commit"), rows)
 
 
+def processors(site):
+    """The rows by which processors are compared, of each kind that was measured."""
+    sys.path.insert(0, str(site.root / "runtime/bench"))
+    import processors as rows
+    files = [site.root / f"runtime/bench/{name}.json" for name in ("epyc", "avx2", "xeon")]
+    return rows.table(files)
+
+
 def gpu_times(site):
     results = json.loads((site.root / "runtime/gpu-check/h200.json").read_text(encoding="utf-8"))
     machine, folder = results["machine"], results["folder"]
     parts = [table(("what", "value"), [("machine", f"{machine['name']}, {machine['capability']}, driver {machine['driver']}"), ("date", results["date"][:10]),
-                                       ("commit", folder["commit"]), ("torch, CUDA", f"{results['torch']}, {results['cuda']}"), ("command", f"`{results['command']}`")])]
+                                       ("commit", folder["commit"]), ("kernels", ", ".join(folder["targets"])), ("torch, CUDA", f"{results['torch']}, {results['cuda']}"), ("command", f"`{results['command']}`")])]
     groups = {}
     for row in results["times"]:
         groups.setdefault((row["d"], row["direction"]), {}).setdefault(row["contender"], {})[row["t"]] = row
@@ -157,7 +165,7 @@ def explain(site):
             '<iframe src="explain/softmax.html" title="All levels of softmax" width="100%" height="600"></iframe>\n')
 
 
-PARTS = {"explain": explain, "settings": settings, "c-header": c_header, "python-api": python_api, "messages": messages, "processor-times": processor_times, "gpu-times": gpu_times}
+PARTS = {"explain": explain, "settings": settings, "c-header": c_header, "python-api": python_api, "messages": messages, "processor-times": processor_times, "processors": processors, "gpu-times": gpu_times}
 
 
 def fill(site, text):

@@ -5,11 +5,13 @@
     python runtime/bench/processors.py --json runtime/bench/epyc.json                      # 6 minutes
     python runtime/bench/processors.py --target=x86-64-v3 --json runtime/bench/avx2.json   # 10; torch is held to AVX2 too
     python runtime/bench/processors.py --table runtime/bench/epyc.json runtime/bench/avx2.json
+    python runtime/bench/processors.py --summary runtime/bench/epyc.json                   # as examples/guide/speed.md has it
 
 Nothing else may run on the machine meanwhile. A row is a call of taylor-bench or of flex.py; both take contenders in
 turn, and a ratio is the median over rounds. The JSON has a date and a commit for each row. --only=REGEX measures
 the rows whose name matches, and keeps the file's others. --table prints Markdown: a column for each file, under the
-processor's name; --check=README fails where the table in that file is another."""
+processor's name; --summary prints ratios of one file to SDPA and eager code; --check=PAGE fails where that page has
+something else."""
 import argparse
 import datetime
 import json
@@ -177,6 +179,33 @@ def table(files):
     return "\n".join(lines) + "\n"
 
 
+def summary(file):
+    """Ratios of forward and backward together, f32 next to bf16, and the share of the peak."""
+    measured = read(file)["rows"]
+    lines = ["| specification | B,H,T,D | SDPA, f32 | eager, f32 | SDPA, bf16 | eager, bf16 |", "|---|---|---|---|---|---|"]
+    for name, kind, _ in rows():
+        if kind not in ("sdpa", "both", "form") or ", f32, " not in name:
+            continue
+        spec, shape = name.split(", f32, ")
+        cells = []
+        for dtype in ("f32", "bf16"):
+            row = measured[f"{spec}, {dtype}, {shape}"]["both"]
+            cells += [f"{row['sdpa']:.2f}", f"{row['eager']:.1f}" if "eager" in row else ""]
+        lines.append(f"| {spec} | {shape} | " + " | ".join(cells) + " |")
+    share = measured[f"softmax without a mask, f32, {SHAPES[1]}"]
+    forward, backward = (f"{100 * share[direction]['share']:.0f} %" for direction in ("forward", "backward"))
+    return "\n".join(lines) + f"\n\n(f32, no mask, {SHAPES[1]}): forward {forward} and backward {backward}.\n"
+
+
+def check_page(text, files, page, option):
+    """Each paragraph of the text stands in the page, however its lines end."""
+    words = " ".join(page.read_text().split())
+    for part in text.split("\n\n"):
+        if " ".join(part.split()) not in words:
+            sys.exit(f"processors.py: error: expected the {option[2:]} of {', '.join(files)} in {page}, but it is not there; "
+                     f"{option} without --check prints it")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--json", type=pathlib.Path, help="file to write the rows to")
@@ -190,23 +219,28 @@ def main():
     parser.add_argument("--python", default=sys.executable, help="Python with torch, for flex.py (default: this one)")
     parser.add_argument("--table", nargs="+", metavar="FILE.json",
                         help="print the table of these files; measures nothing")
-    parser.add_argument("--check", type=pathlib.Path, metavar="README",
-                        help="with --table: fail unless the file has it")
+    parser.add_argument("--summary", metavar="FILE.json",
+                        help="print this file's ratios to SDPA and eager code; measures nothing")
+    parser.add_argument("--check", type=pathlib.Path, metavar="PAGE",
+                        help="with --table or --summary: fail unless the page has it")
     options = parser.parse_args()
     if not any(options.only.search(name) for name, _, _ in rows()):
         parser.error(f"expected a row that --only='{options.only.pattern}' matches, but got none; --list prints all")
     if options.list:
         print(*(name for name, _, _ in rows() if options.only.search(name)), sep="\n")
         return
-    if options.table:
-        text = table(options.table)
-        if options.check and text not in options.check.read_text():
-            sys.exit(f"processors.py: error: expected the table of {', '.join(options.table)} in {options.check}, "
-                     "but it is not there; --table without --check prints it")
+    if options.table or options.summary:
+        option, files = ("--table", options.table) if options.table else ("--summary", [options.summary])
+        try:
+            text = table(files) if options.table else summary(options.summary)
+        except KeyError as missing:
+            sys.exit(f"processors.py: error: expected the row {missing} in {', '.join(files)}, but it is not there")
+        if options.check:
+            check_page(text, files, options.check, option)
         print(text, end="")
         return
     if not options.json:
-        parser.error("requires --json=FILE for what is measured, or --table FILE.json ..")
+        parser.error("requires --json=FILE for what is measured, or --table FILE.json .., or --summary FILE.json")
     previous = read(options.json) if options.json.exists() else {"rows": {}}
     kind = options.kind or previous.get("kind")
     if not kind:

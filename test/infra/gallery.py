@@ -62,6 +62,9 @@ def page(name):
 
 assert "A head's state has 2145 rows and 65 columns of f32 at 64 channels (`--set order=2`)" in page("softmax-taylor").read_text()
 assert "1.00 ms; SDPA flash 0.98 ms, eager 16.61 ms" in page("softmax").read_text()
+# Of a series with rounded operands, the default, and not with two numbers; of which kernels.
+assert "1.24 ms; SDPA flash 0.98 ms, eager 102.35 ms" in page("softmax-taylor").read_text()
+assert "NVIDIA H200, sm_90, 2026-11-27" in page("softmax-taylor").read_text() and "#sm_90a-on-an-h200), are faster" in page("softmax-taylor").read_text()
 positions = page("filter-positions").read_text()
 assert 'href="beyond-alibi.' in positions and 'href="softmax-count.' not in positions
 

@@ -3,7 +3,7 @@
 # REQUIRES: compiler, torch, sphinx
 # UNSUPPORTED: sanitizer
 """The site is made without a warning, asks no other host for anything, has no link to nothing, and searches find their pages. Under --full with tutorials and
-gallery, and a browser sees each page, where this machine has chromium."""
+gallery, and a browser sees each page; a machine without chromium fails there."""
 import html
 import json
 import os
@@ -51,7 +51,8 @@ def text(page):
 
 
 # Each generated part has what it is made of.
-for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"], "c": ["taylor_last_error", "TaylorRunOptions"], "benchmarks": ["NVIDIA H200", "SDPA cuDNN", "softmax-taylor", "check.py --minutes", "taylor-bench attention --shape 1,4,1024,64"],
+for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"], "c": ["taylor_last_error", "TaylorRunOptions"], "benchmarks": ["NVIDIA H200", "SDPA cuDNN", "softmax-taylor", "check.py --minutes", "taylor-bench attention --shape 1,4,1024,64",
+                                                                                                                                    "AVX2 (the same machine, held to it)", "forward (causal, alibi, window, soft-cap), bf16, 1,4,4096,64"],
                     "errors": ["unsupported operator '**' in a formula; write pow(x, y)"], "python": ["taylor_attention.recurrences", "taylor_attention.Decoder", "taylor_attention.attention"],
                     "reference/dialect-taylor": ["taylor.recurrences"], "reference/passes-Passes": ["-taylor-stabilize"]}.items():
     for word in words:
@@ -142,7 +143,9 @@ const load = page => new Promise(done => { frame.onload = done; frame.src = page
 })();
 </script>"""
 chromium = shutil.which(os.environ.get("TAYLOR_CHROMIUM", "chromium"))
-if full and chromium:
+assert chromium or not full, ("requires chromium to look at the pages under --full, but it is not in the PATH: apt-get install -y chromium, "
+                              "or TAYLOR_CHROMIUM=PROGRAM for another")
+if full:
     def look(url, *options, budget=20000):
         return run(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder / 'browser'}",
                    f"--virtual-time-budget={budget}", *options, url, timeout=900)

@@ -6,6 +6,8 @@ usage: strict.py BIN_DIR DEVICE TARGET DTYPE [SPEC..]
     nice .venv/bin/python3 test/endtoend/Inputs/strict.py build/bin cpu x86-64-v3 f16      # 3 minutes on one core
     nice .venv/bin/python3 test/endtoend/Inputs/strict.py build/bin ptx sm_80 bf16         # 40 minutes
 
+strict.test runs one row under ./test.sh --full, and one specification of it always.
+
 Prints each case that fails, and last a row: device and target, dtype, cases, wrong ones, refused ones, and which case
 came nearest to its bound. Exit status: 0; 1 where a case is wrong."""
 import pathlib
@@ -47,6 +49,8 @@ def main(bin_dir, device, target, dtype, *only):
     specs = ROOT / "examples" / "specs"
     lines = [" ".join(case) for path in sorted(specs.rglob("*.mlir")) if not only or path.stem in only
              for case in cases_of(path, device)]
+    if not lines:
+        sys.exit(f"error: expected specifications of these names, but got none of {', '.join(only)}")
     command = [f"{bin_dir}/taylor-run", f"--device={device}", f"--target={target}", "--check", "--strict",
                f"--dtype={dtype}", "--threads=1"]
     wrong = refused = 0
