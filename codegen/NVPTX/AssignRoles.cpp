@@ -37,7 +37,7 @@ int64_t registersOf(TileType tile) {
 struct Registers {
   int64_t members, producer, consumer, tiles;
 };
-constexpr Registers kRegisters[] = {{3, 32, 160, 128}, {2, 40, 232, 216}};
+constexpr Registers kRegisters[] = {{3, 32, 160, 128}, {2, 40, 232, 224}};
 
 /// A copy in each iteration of a loop, which all members read.
 struct Stream {

@@ -120,6 +120,20 @@ VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   return range;
 }
 
+void PairEmitter::alignBegin(VisibleRange &range, int64_t step) {
+  // Chunks are masked by their edge, one of which lies in a block: a tile must not reach into the one before.
+  if (!emitter.sizes.alignsQueries || op.getChunk() % step)
+    return;
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  Value number = arith::FloorDivSIOp::create(builder, loc, range.begin, emitter.constant(step));
+  Value begin = arith::MulIOp::create(builder, loc, number, emitter.constant(step));
+  // Where no query sees the keys, none does.
+  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, range.begin, range.end);
+  range.end = arith::SelectOp::create(builder, loc, any, range.end, begin);
+  range.begin = begin;
+}
+
 void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRange weights, Value visible) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
@@ -188,6 +202,7 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   masking.product =
       chooseProduct(summed, [](ArrayType type) { return !varies(type, "t") && !varies(type, "u"); });
   VisibleRange range = visibleQueries(head);
+  alignBegin(range, step);
   SmallVector<Value> sums = emitSegments(range, step, step, carried, masking,
                                          [&](Value i, ValueRange carried, const Masking &masking) {
                                            Frame pair = head;
