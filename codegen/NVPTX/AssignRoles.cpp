@@ -436,6 +436,11 @@ void Roles::readRing(StreamLoop &entry, Stream &stream, Value number) {
     Operation *here = body->findAncestorOpInBlock(*user);
     first = !first || here->isBeforeInBlock(first) ? here : first;
     last = !last || last->isBeforeInBlock(here) ? here : last;
+    // Of a tile in registers, where it is read may follow what the tile is for: few hold it then.
+    if (auto read = dyn_cast<ReadOp>(user))
+      for (Operation *reader : read->getUsers())
+        if (Operation *there = body->findAncestorOpInBlock(*reader))
+          last = last->isBeforeInBlock(there) ? there : last;
   }
   OpBuilder at(first ? first : body->getTerminator());
   Value slot = WaitFullOp::create(at, entry.loop.getLoc(), stream.ring, number);

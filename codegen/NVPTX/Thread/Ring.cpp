@@ -110,15 +110,20 @@ void KernelEmitter::emitBoxes(CopyOp op, const Box &box, Value full) {
   }
 }
 
-/// The warp copies by pieces, and waits for them: its next copy comes after.
+/// The warp copies by pieces. Where threads read them, they arrive when they have come, and the warp goes on;
+/// where products do, it waits for them, since a fence must stand between.
 LogicalResult KernelEmitter::emitPiecesOfUse(CopyOp op, Value full) {
   Code code = at(op);
   if (failed(emitPieces(op)))
     return failure();
-  NVVM::CpAsyncCommitGroupOp::create(builder, op.getLoc());
-  NVVM::CpAsyncWaitGroupOp::create(builder, op.getLoc(), 0u);
-  if (isReadByProducts(op.getRing()))
+  if (isReadByProducts(op.getRing())) {
+    NVVM::CpAsyncCommitGroupOp::create(builder, op.getLoc());
+    NVVM::CpAsyncWaitGroupOp::create(builder, op.getLoc(), 0u);
     code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
+  } else {
+    // One arrival more is expected from each lane, so that the last one below does not end the phase alone.
+    code.assembly("cp.async.mbarrier.arrive.shared.b64 [$0];", "r,~{memory}", {}, {full});
+  }
   NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes));
   code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},
                 {full, code.lessUnsigned(thread, code.i32(1))});
