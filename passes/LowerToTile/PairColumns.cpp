@@ -110,28 +110,15 @@ VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)), keys = emitter.size("u");
-  VisibleRange range =
-      ranges.queriesOf(builder, loc, columns.uStart, lastKey(columns),
-                       [&](Value array, Value position) { return emitter.lookup(array, position, columns); });
+  VisibleRange range = ranges.queriesOf(
+      builder, loc, columns.uStart, lastKey(columns),
+      [&](Value array, Value position) { return emitter.lookup(array, position, columns); },
+      emitter.sizes.alignsQueries ? columnTile(op, emitter.sizes).queries : 1);
   // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not
   // there.
   Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, past, keys);
   range.fullEnd = arith::SelectOp::create(builder, loc, whole, range.fullEnd, emitter.constant(0));
   return range;
-}
-
-void PairEmitter::alignBegin(VisibleRange &range, int64_t step) {
-  // Chunks are masked by their edge, one of which lies in a block: a tile must not reach into the one before.
-  if (!emitter.sizes.alignsQueries || op.getChunk() % step)
-    return;
-  OpBuilder &builder = emitter.builder;
-  Location loc = emitter.loc;
-  Value number = arith::FloorDivSIOp::create(builder, loc, range.begin, emitter.constant(step));
-  Value begin = arith::MulIOp::create(builder, loc, number, emitter.constant(step));
-  // Where no query sees the keys, none does.
-  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, range.begin, range.end);
-  range.end = arith::SelectOp::create(builder, loc, any, range.end, begin);
-  range.begin = begin;
 }
 
 void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRange weights, Value visible) {
@@ -202,7 +189,6 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   masking.product =
       chooseProduct(summed, [](ArrayType type) { return !varies(type, "t") && !varies(type, "u"); });
   VisibleRange range = visibleQueries(head);
-  alignBegin(range, step);
   SmallVector<Value> sums = emitSegments(range, step, step, carried, masking,
                                          [&](Value i, ValueRange carried, const Masking &masking) {
                                            Frame pair = head;

@@ -161,9 +161,6 @@ private:
   /// Zeros where rows and totals of this block are accumulated.
   void zeroMemory(Frame &block, llvm::ArrayRef<PairResult> results);
   VisibleRange visibleQueries(const Frame &columns);
-  /// Has the range begin at a multiple of `step`, where tiles are to. What it begins with is masked then, as
-  /// all that lies before `fullBegin` is.
-  void alignBegin(VisibleRange &range, int64_t step);
   /// What `which` of the arrays hold at a block's keys: 0 from the last key on that a query sees.
   void emitKeyOperands(Frame &keys, llvm::function_ref<bool(ArrayType)> which);
   /// The last key of a block that there is.
