@@ -61,7 +61,7 @@ private:
   SmallVector<std::pair<Count, SmallVector<Value>>> counts; ///< rings that count alike
 };
 
-/// `use` is the last use of a ring in the block.
+/// `use` is a use of a ring, in the op of the block that has the last one.
 std::optional<Count> Role::countAfter(Block &around, Operation *use) {
   Operation *top = around.findAncestorOpInBlock(*use);
   if (auto branch = dyn_cast<scf::IfOp>(top)) {
@@ -85,9 +85,8 @@ std::optional<Count> Role::countAfter(Block &around, Operation *use) {
       return std::nullopt;
     if (owner == loop)
       break;
-    if (argument == owner.getInductionVar())
-      return std::nullopt;
-    number = owner.getTiedLoopInit(argument)->get();
+    bool passesBy = argument == owner.getInductionVar();
+    number = passesBy ? owner.getLowerBound() : owner.getTiedLoopInit(argument)->get();
   }
   if (number != loop.getInductionVar())
     return Count{loop.getTiedLoopResult(cast<BlockArgument>(number)), {}, {}};
@@ -102,7 +101,11 @@ bool Role::collect() {
       uses[ring].push_back(op);
   });
   for (auto &[ring, ops] : uses) {
-    std::optional<Count> count = countAfter(block, ops.back()); // of a walk in the order of the text
+    Operation *last = block.findAncestorOpInBlock(*ops.back()); // of a walk in the order of the text
+    std::optional<Count> count;
+    for (Operation *op : ops)
+      if (!count && block.findAncestorOpInBlock(*op) == last)
+        count = countAfter(block, op);
     bool areWithin = count && llvm::all_of(ops, [&](Operation *op) {
                        return !count->within || count->within->isProperAncestor(op);
                      });

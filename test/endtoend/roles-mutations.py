@@ -1,13 +1,16 @@
 # Attention whose warps have roles (--target=sm_90a+roles), with every wait, arrival, fence and barrier of its PTX broken in turn: the interpreter reports a
 # fault, or a result is wrong. (PtxMutationTest.cpp does the same without roles. Lanes of a warp go on together there, so that a missing bar.warp.sync is not seen.)
+# One run for the forward, one for the kernel of dk and dv, where queries pass by and scalars of theirs come by pieces.
 # REQUIRES: taylorc
-# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t
+# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t forward_attend
+# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t.pairs backward_pairs
 import pathlib
 import re
 import subprocess
 import sys
 
 bin_dir, fixtures, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
+kernel = sys.argv[4]
 sys.path.insert(0, str(fixtures))
 from seal import trailer
 
@@ -15,7 +18,10 @@ SPEC = fixtures / "plain.mlir"
 SEEDS = range(6)
 # A gang of three members, and one of one tile and two copies of it. Five tiles of keys in two slots, of which the first member passes one by; the last ones end
 # within the array, and beyond it.
-SHAPE = "b=1,h=1,g=1,t=200,u=600,d=64,e=64"
+FORWARD = ("b=1,h=1,g=1,t=200,u=600,d=64,e=64", ["--forward-only"])
+# Two gangs of two members, the last of which have 64 and 8 keys; two heads of five tiles of queries in two slots, of which all members but the first pass by some.
+PAIRS = ("b=1,h=2,g=1,t=270,u=200,d=64,e=64", [])
+SHAPE, DIRECTIONS = FORWARD if kernel == "forward_attend" else PAIRS
 ENVIRONMENT = {"TAYLOR_PTXAS": "", "PATH": "/usr/bin:/bin", "HOME": str(folder)}
 # What is broken, by a pattern and what stands in its place. Each occurrence is one mutant.
 MUTATIONS = [
@@ -26,6 +32,8 @@ MUTATIONS = [
     ("a bulk copy of other rows", r"(cp\.async\.bulk[^\n]*\{)(%r\d+), (%r\d+)", r"\1\2, \2"),
     ("one arrival more for a signal", r"(mbarrier\.init\.shared\.b64 \[%r\d+\]), %r\d+", r"\1, 2"),
     ("no wait for pieces", r"cp\.async\.wait_group  0;", ""),
+    ("no arrival of pieces", r"cp\.async\.mbarrier\.arrive\.shared[^\n]*", ""),
+    ("pieces that arrive in place of the warp", r"(cp\.async\.mbarrier\.arrive)(\.shared)", r"\1.noinc\2"),
     ("no fence between proxies", r"fence\.proxy\.async\.shared::cta;", ""),
     ("no barrier", r"bar\.sync[^\n]*", ""),
     ("no wait for a product", r"wgmma\.wait_group\.sync\.aligned 0;", ""),
@@ -47,15 +55,17 @@ def taylor(program, *arguments):
 
 
 def check(text, seed):
-    """What the interpreter says of the artifact with this text, which is no longer than the compiled one."""
+    """What the interpreter says of the artifact with this text, which is no longer than the compiled one without its comments."""
+    text = text.replace(b"// begin inline asm", b"//")
+    assert len(text) <= len(compiled)
     changed = artifact[:place] + text.ljust(len(compiled), b"\n") + artifact[place + len(compiled):-len(trailer(b""))]
     (folder / "changed.so").write_bytes(changed + trailer(changed))
-    return taylor("taylor-run", f"--kernel={folder}/changed.so", "--device=ptx", "--check", "--poison", "--forward-only", "--threads=1", f"--shape={SHAPE}",
+    return taylor("taylor-run", f"--kernel={folder}/changed.so", "--device=ptx", "--check", "--poison", *DIRECTIONS, "--threads=1", f"--shape={SHAPE}",
                   f"--ptx-seed={seed}")
 
 
 folder.mkdir(parents=True, exist_ok=True)
-arguments = ("--target=sm_90a+roles", "--head-dim=64", "--forward-only")
+arguments = ("--target=sm_90a+roles", "--head-dim=64", *DIRECTIONS)
 for output in (["-o", folder / "whole.so"], ["--emit=asm", "-o", folder / "text"]):
     made = taylor("taylorc", *arguments, *output)
     assert made.returncode == 0, made.stderr
@@ -68,9 +78,11 @@ for seed in SEEDS:
 
 count, passed, survivors = 0, 0, []
 text = compiled.decode()
+entry = text.index(f".entry {kernel}(")
+end = text.find(".entry ", entry + 1)
 for name, pattern, instead in MUTATIONS:
-    matches = list(re.finditer(pattern, text))
-    assert matches, f"nothing to break: {name}"
+    matches = list(re.compile(pattern).finditer(text, entry, end if end >= 0 else len(text)))
+    assert matches or "pieces" in name and kernel == "forward_attend", f"nothing to break: {name}"
     for match in matches:
         count += 1
         mutant = (text[:match.start()] + match.expand(instead) + text[match.end():]).encode()

@@ -2,6 +2,7 @@
 // Uses of a ring: waits and signals as mbarriers, and copies that signal (PTX ISA, "mbarrier",
 // "cp.async.bulk.tensor"). The instructions are text, since MLIR's ops for them are such too.
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -147,8 +148,16 @@ LogicalResult KernelEmitter::emitFill(CopyOp op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   emitBoxes(op, *box, full);
+  // Rarely: what pieces need is computed here, from a number that nobody knows before, and not at the start,
+  // from where it would take the producer's few registers.
   builder.setInsertionPoint(branch.elseBlock()->getTerminator());
-  return emitPiecesOfUse(op, full);
+  llvm::SaveAndRestore ofHere(
+      thread, code.assembly("mov.b32 $0, $1;", "=r,r,~{memory}", {builder.getI32Type()}, {thread}).front());
+  llvm::SaveAndRestore start(startEnd, code.i32(0).getDefiningOp());
+  builder.setInsertionPointAfter(startEnd);
+  LogicalResult result = emitPiecesOfUse(op, full);
+  startEnd->erase();
+  return result;
 }
 
 /// One thread of each warp, which has waited for the warp's own part of all products.
