@@ -30,17 +30,18 @@ tile.program @forward {
   // One warp of the producer works. A use is slot n mod 2, and its phase n / 2 mod 2; the producer waits for the phase before it.
   // CHECK:      nvvm.setmaxregister decrease 40
   // CHECK:      %[[N:.*]] = arith.trunci %{{.*}} : i64 to i32
-  // CHECK-NEXT: %[[SLOT:.*]] = arith.remui %[[N]], %c2_i32
+  // CHECK:      %[[SLOT:.*]] = arith.remui %[[N]], %c2_i32
   // CHECK-NEXT: %[[TURN:.*]] = arith.divui %[[N]], %c2_i32
   // CHECK-NEXT: %[[ODD:.*]] = arith.andi %[[TURN]], %c1_i32
   // CHECK-NEXT: %[[PHASE:.*]] = arith.xori %[[ODD]], %c1_i32
   // CHECK:      "{\0A.reg .pred P1;\0AWAIT:\0Ambarrier.try_wait.parity.shared.b64 P1, [$0], $1;\0A@P1 bra DONE;\0Abra WAIT;\0ADONE:\0A}", "r,r,~{memory}" %{{.*}}, %[[PHASE]] :
-  // What the end does not cut within the array is a box, which one lane starts; the rest is pieces.
+  // What the end does not cut within the array is a box, which one lane starts; the rest is pieces, whose places are computed where they are needed.
   // CHECK:      scf.if
   // CHECK:        nvvm.elect.sync
   // CHECK:        "mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}" %[[FULL:.*]], %c1024_i32 :
   // CHECK:        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4, $5}], [$2];", "r,l,r,r,r,r,~{memory}" %{{.*}}, %{{.*}}, %[[FULL]], %c0_i32, %{{.*}}, %{{.*}} :
   // CHECK:      } else {
+  // CHECK-NEXT:   %{{.*}} = llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $1;"
   // CHECK:        nvvm.cp.async.shared.global
   // CHECK:        nvvm.cp.async.wait.group 0
   // CHECK-NEXT:   "fence.proxy.async.shared::cta;"
