@@ -50,14 +50,16 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
 
     1. Each copy of a loop becomes a ring of `slots` slots. The producer is what is left of the kernel if only these
        copies and the loops, branches and numbers around them stay. A member is the rest: it waits for a use of a
-       ring before the first op that reads it, and releases it after the last one.
+       ring before the first op that reads it, and releases it after the last one; what it reads into registers, after
+       the last op that reads those, so that the reading may be as late.
     2. Members are neighbours along the kernel's last extent, which from then on counts gangs of them. The copies'
        windows must not depend on that extent. Where bounds of the loop do, the producer's loop runs over the ranges of
-       all members, and a member waits for and releases what only others read, too. A copy ends `until` the last end of
-       all members. Where a gang has more members than there are tiles, the last tile is computed twice.
+       all members, and a member waits for and releases what only others read, too. Such a loop must begin at a multiple
+       of its step (`query-begins=aligned` of the plan, for queries that pass by keys): the iterations of
+       one member are then among those of all. A copy ends `until` the last end of all members. Where a gang has more members than there are tiles, the last tile is computed twice.
     3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
     4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared` bytes: 3, with up to
-       128 registers of tiles in each thread, or 2, with up to 216.
+       128 registers of tiles in each thread, or 2, with up to 224.
 
     All other kernels stay as they are: without such a loop, with numbers around it that only threads know (read from
     tiles, or carried), with an array that is both read and written, and where nothing fits.
@@ -295,7 +297,8 @@ def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
        16 bits: these take registers of operands in flight.
     3. A product that adds to one in flight, which nothing else reads, takes it without a wait.
     4. One wait takes all results that are complete then. It names, with `after`, the small tiles that were computed
-       from products awaited since the last start: they have to be there before it.
+       from products awaited since the last start: they have to be there before it. What is read of a ring just before
+       the first reader of a result is read after the wait: sums in flight leave few registers.
 
     ```mlir
     %s = simt.dot wgmma %q, %k over(d) : ..

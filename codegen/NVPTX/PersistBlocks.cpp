@@ -52,7 +52,8 @@ public:
   void persist(ArrayRef<BlockArgument> places);
 
 private:
-  std::optional<Count> countAfter(Block &around, Operation *use);
+  std::optional<Count> countAfter(Block &around, ArrayRef<Operation *> uses);
+  std::optional<Count> countAfter(scf::ForOp loop, Operation *use);
   Value emitCount(Count &count);
   Value addResult(scf::IfOp branch, Value count);
 
@@ -61,21 +62,28 @@ private:
   SmallVector<std::pair<Count, SmallVector<Value>>> counts; ///< rings that count alike
 };
 
-/// `use` is the last use of a ring in the block.
-std::optional<Count> Role::countAfter(Block &around, Operation *use) {
-  Operation *top = around.findAncestorOpInBlock(*use);
+/// `uses` are those of a ring, in the order of the text.
+std::optional<Count> Role::countAfter(Block &around, ArrayRef<Operation *> uses) {
+  Operation *top = around.findAncestorOpInBlock(*uses.back());
   if (auto branch = dyn_cast<scf::IfOp>(top)) {
     bool isPlain = &around == &block && branch.getNumResults() == 0 && branch.getElseRegion().empty();
     if (!isPlain)
       return std::nullopt;
-    std::optional<Count> count = countAfter(branch.getThenRegion().front(), use);
+    std::optional<Count> count = countAfter(branch.getThenRegion().front(), uses);
     if (count)
       count->within = branch;
     return count;
   }
+  // Any use of the last loop tells what it carries; some are numbered from what no one can follow.
   auto loop = dyn_cast<scf::ForOp>(top);
-  if (!loop)
-    return std::nullopt;
+  for (Operation *use : llvm::reverse(uses))
+    if (loop && loop->isAncestor(use))
+      if (std::optional<Count> count = countAfter(loop, use))
+        return count;
+  return std::nullopt;
+}
+
+std::optional<Count> Role::countAfter(scf::ForOp loop, Operation *use) {
   Value number = numberOf(use)->get();
   // Out of the loops inside: what they begin with is carried by the one around.
   while (true) {
@@ -85,9 +93,8 @@ std::optional<Count> Role::countAfter(Block &around, Operation *use) {
       return std::nullopt;
     if (owner == loop)
       break;
-    if (argument == owner.getInductionVar())
-      return std::nullopt;
-    number = owner.getTiedLoopInit(argument)->get();
+    bool passesBy = argument == owner.getInductionVar();
+    number = passesBy ? owner.getLowerBound() : owner.getTiedLoopInit(argument)->get();
   }
   if (number != loop.getInductionVar())
     return Count{loop.getTiedLoopResult(cast<BlockArgument>(number)), {}, {}};
@@ -102,7 +109,7 @@ bool Role::collect() {
       uses[ring].push_back(op);
   });
   for (auto &[ring, ops] : uses) {
-    std::optional<Count> count = countAfter(block, ops.back()); // of a walk in the order of the text
+    std::optional<Count> count = countAfter(block, ops);
     bool areWithin = count && llvm::all_of(ops, [&](Operation *op) {
                        return !count->within || count->within->isProperAncestor(op);
                      });

@@ -76,7 +76,11 @@ struct ScheduleCopies : simt::impl::ScheduleCopiesBase<ScheduleCopies> {
   LogicalResult schedule(tile::KernelOp kernel) {
     eraseUnread(kernel);
     SmallVector<scf::ForOp> loops;
-    kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    // A member's loop over places copies what one place keeps: no iteration of it is ahead of another.
+    kernel.walk([&](scf::ForOp loop) {
+      if (!loop->getParentOfType<RolesOp>())
+        loops.push_back(loop);
+    });
     PipelinedBuffers pipelined;
     for (scf::ForOp loop : loops)
       pipelineLoop(loop, {stages, shared, early}, pipelined);

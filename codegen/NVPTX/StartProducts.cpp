@@ -54,6 +54,14 @@ private:
     DotOp dot;
   };
 
+  /// Whether the op waits for a use of a ring that threads read, or reads it.
+  static bool readsRing(Operation *op) {
+    auto wait = dyn_cast<WaitFullOp>(op);
+    if (auto read = dyn_cast<ReadOp>(op))
+      wait = read.getBuffer().getDefiningOp<WaitFullOp>();
+    return wait && llvm::all_of(wait->getUsers(), llvm::IsaPred<ReadOp>);
+  }
+
   /// So many of the products in flight, the oldest first, have to be complete before the op.
   size_t countUntilRead(Operation *op) {
     size_t needed = 0;
@@ -244,6 +252,9 @@ private:
   void await(Operation *op, size_t count, ValueRange before = {}) {
     if (!count)
       return;
+    // What threads read of a ring takes registers: they read it after the wait.
+    while (op && op->getPrevNode() && readsRing(op->getPrevNode()))
+      op = op->getPrevNode();
     builder.setInsertionPoint(&block, op ? Block::iterator(op) : block.end());
     Location loc = op ? op->getLoc() : open.back().dot.getLoc();
     SmallVector<Value> pending;

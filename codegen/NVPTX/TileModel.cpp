@@ -82,6 +82,8 @@ static void chooseStarted(const Target &target, int64_t widest, bool split, tayl
   sizes.rows = sizes.derivedRows = {64, split && widest > 96 ? 32 : 64};
   if (widest <= 128)
     sizes.columns = {split && widest > 64 ? 32 : 64, 64};
+  // Members share tiles of queries.
+  sizes.alignsQueries = target.assignsRoles;
   // With a producer, matrix units have work of several members: larger tiles, fewer waits.
   if (target.assignsRoles && !split && widest > 32 && widest <= 128)
     sizes.rows.keys = 128;

@@ -47,7 +47,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
                          operands[] = {"rounded", "split"}, forms[] = {"parallel", "chunked"},
                          keys[] = {"stored", "computed"}, rowProducts[] = {"computed", "stored"},
                          order[] = {"channels", "summed"}, masks[] = {"zeros", "exact"},
-                         kernels[] = {"apart", "joined"}, maps[] = {"again", "once"};
+                         kernels[] = {"apart", "joined"}, maps[] = {"again", "once"},
+                         begins[] = {"exact", "aligned"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -68,6 +69,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       choice("row-sums", rowSums, unsigned(sizes.rowSums),
              [&](unsigned word) { sizes.rowSums = RowSums(word); }),
       choice("loops", loops, sizes.singleLoop, [&](unsigned word) { sizes.singleLoop = word; }),
+      choice("query-begins", begins, sizes.alignsQueries, [&](unsigned word) { sizes.alignsQueries = word; }),
       choice("masks", masks, sizes.exactMasks, [&](unsigned word) { sizes.exactMasks = word; }),
       choice("row-factors", factors, sizes.foldRowFactors,
              [&](unsigned word) { sizes.foldRowFactors = word; }),

@@ -58,6 +58,9 @@ struct TileSizes {
   /// that the mask cuts, and one over the others, without a mask. Software pipelines want the one, since each
   /// loop fills and drains them.
   bool singleLoop = false;
+  /// Loops over queries begin at multiples of their step, so that blocks of keys, wherever the mask has their
+  /// queries begin, share tiles. The first tile may hold queries that see none of the keys, which are masked.
+  bool alignsQueries = false;
   /// What is no number, at a token that a tile of pairs holds, reaches no row that does not see the token:
   /// products of tiles that the mask cuts say which pairs count (tile.dot .. where). Else it may reach the
   /// tile's other rows.

@@ -110,9 +110,10 @@ VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)), keys = emitter.size("u");
-  VisibleRange range =
-      ranges.queriesOf(builder, loc, columns.uStart, lastKey(columns),
-                       [&](Value array, Value position) { return emitter.lookup(array, position, columns); });
+  VisibleRange range = ranges.queriesOf(
+      builder, loc, columns.uStart, lastKey(columns),
+      [&](Value array, Value position) { return emitter.lookup(array, position, columns); },
+      emitter.sizes.alignsQueries ? columnTile(op, emitter.sizes).queries : 1);
   // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not
   // there.
   Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, past, keys);

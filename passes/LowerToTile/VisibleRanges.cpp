@@ -205,7 +205,7 @@ VisibleRanges::VisibleRanges(PairwiseOp op) : chunk(op.getChunk()) {
 }
 
 VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last, bool forKeys,
-                                  Lookup lookup) const {
+                                  Lookup lookup, int64_t step) const {
   IndexMath math{builder, loc};
   Value zero = math.number(0);
   Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(), forKeys ? "u" : "t");
@@ -246,6 +246,9 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
     Value within = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first, edge);
     range.fullEnd = arith::SelectOp::create(builder, loc, within, range.fullEnd, zero);
   }
+  // Of two chunks in a block the mask knows one edge: a tile must not reach into the one before both.
+  if (step > 1 && chunk % step == 0)
+    range.begin = math.times(math.floorDiv(range.begin, step), step);
   range.end = math.max(range.end, range.begin);
   return range;
 }
@@ -256,8 +259,8 @@ VisibleRange VisibleRanges::keysOf(OpBuilder &builder, Location loc, Value first
 }
 
 VisibleRange VisibleRanges::queriesOf(OpBuilder &builder, Location loc, Value first, Value last,
-                                      Lookup lookup) const {
-  return solve(builder, loc, first, last, /*forKeys=*/false, lookup);
+                                      Lookup lookup, int64_t step) const {
+  return solve(builder, loc, first, last, /*forKeys=*/false, lookup, step);
 }
 
 Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value position) const {

@@ -43,9 +43,10 @@ public:
   /// Keys for queries at positions first .. last.
   VisibleRange keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
                       Lookup lookup) const;
-  /// Queries (as t, not positions) for keys first .. last.
+  /// Queries (as t, not positions) for keys first .. last. They begin at a multiple of `step`: what lies
+  /// before `fullBegin` needs the mask in any case.
   VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
-                         Lookup lookup) const;
+                         Lookup lookup, int64_t step = 1) const;
   /// Whether a row's keys are one interval whose bounds are known (once `addDocumentEnds` has run).
   bool canCount() const;
   /// That interval, where `canCount`, of the query at position `p`: index arithmetic on scalars. `keys` is U.
@@ -93,7 +94,7 @@ private:
   llvm::SmallVector<mlir::Value> arraysOf(mlir::Value Condition::*array,
                                           llvm::function_ref<bool(const Condition &)> suits) const;
   VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
-                     bool forKeys, Lookup lookup) const;
+                     bool forKeys, Lookup lookup, int64_t step = 1) const;
 
   /// All hold.
   llvm::SmallVector<Condition> conditions;

@@ -85,8 +85,15 @@ void AsyncCopies::complete(Warp &w, size_t index) {
   for (const Copy &c : pending)
     if (due(c)) {
       execute(block, c);
-      if (block.checks)
-        block.shadow.finishCopy(c.to, c.bytes, c.at->line, block.mbarriers.phaseOf(arrival.mbarrier, false));
+      if (!block.checks)
+        continue;
+      // The first arrival after the copy tells of it. One for a later copy, which waits for this one too, may
+      // come before it.
+      auto first = std::find_if(arrivals.begin(), arrivals.begin() + long(index), [&](const Arrival &other) {
+        return other.lane == c.lane && c.number < other.before;
+      });
+      uint32_t mbarrier = first == arrivals.begin() + long(index) ? arrival.mbarrier : first->mbarrier;
+      block.shadow.finishCopy(c.to, c.bytes, c.at->line, block.mbarriers.phaseOf(mbarrier, false));
     }
   std::erase_if(pending, due);
   block.mbarriers.arriveLate(w, *arrival.at, arrival.lane, arrival.mbarrier, arrival.clock);

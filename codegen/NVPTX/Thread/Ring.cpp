@@ -2,6 +2,7 @@
 // Uses of a ring: waits and signals as mbarriers, and copies that signal (PTX ISA, "mbarrier",
 // "cp.async.bulk.tensor"). The instructions are text, since MLIR's ops for them are such too.
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -110,15 +111,20 @@ void KernelEmitter::emitBoxes(CopyOp op, const Box &box, Value full) {
   }
 }
 
-/// The warp copies by pieces, and waits for them: its next copy comes after.
+/// The warp copies by pieces. Where threads read them, they arrive when they have come, and the warp goes on;
+/// where products do, it waits for them, since a fence must stand between.
 LogicalResult KernelEmitter::emitPiecesOfUse(CopyOp op, Value full) {
   Code code = at(op);
   if (failed(emitPieces(op)))
     return failure();
-  NVVM::CpAsyncCommitGroupOp::create(builder, op.getLoc());
-  NVVM::CpAsyncWaitGroupOp::create(builder, op.getLoc(), 0u);
-  if (isReadByProducts(op.getRing()))
+  if (isReadByProducts(op.getRing())) {
+    NVVM::CpAsyncCommitGroupOp::create(builder, op.getLoc());
+    NVVM::CpAsyncWaitGroupOp::create(builder, op.getLoc(), 0u);
     code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
+  } else {
+    // One arrival more is expected from each lane, so that the last one below does not end the phase alone.
+    code.assembly("cp.async.mbarrier.arrive.shared.b64 [$0];", "r,~{memory}", {}, {full});
+  }
   NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes));
   code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},
                 {full, code.lessUnsigned(thread, code.i32(1))});
@@ -142,8 +148,16 @@ LogicalResult KernelEmitter::emitFill(CopyOp op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   emitBoxes(op, *box, full);
+  // Rarely: what pieces need is computed here, from a number that nobody knows before, and not at the start,
+  // from where it would take the producer's few registers.
   builder.setInsertionPoint(branch.elseBlock()->getTerminator());
-  return emitPiecesOfUse(op, full);
+  llvm::SaveAndRestore ofHere(
+      thread, code.assembly("mov.b32 $0, $1;", "=r,r,~{memory}", {builder.getI32Type()}, {thread}).front());
+  llvm::SaveAndRestore start(startEnd, code.i32(0).getDefiningOp());
+  builder.setInsertionPointAfter(startEnd);
+  LogicalResult result = emitPiecesOfUse(op, full);
+  startEnd->erase();
+  return result;
 }
 
 /// One thread of each warp, which has waited for the warp's own part of all products.

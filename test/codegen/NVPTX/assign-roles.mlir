@@ -30,12 +30,24 @@
 !ot = !tile.tile<[e = 64, t = 64], f32, #o>
 !out = !tile.array<[t, e = 64], f32>
 !scores = !tile.array<[t, u], f32>
+#t = #simt.layout<lane = [t:2, t:4, u:1, u:2, u:4], warp = [u:16, u:32], register = [t:1*2, u:8*2, t:8*8]>
+#r = #simt.layout<lane = [t:2, t:4, _, _, _], warp = [_, _], register = [t:1*2, t:8*8]>
+#d = #simt.layout<lane = [d:2, d:4, u:1, u:2, u:4], warp = [u:16, u:32], register = [d:1*2, u:8*2, d:8*8]>
+!rows = !tile.array<[t], f32>
+!row = !simt.buffer<1 x [t = 64], f32>
+!rt = !tile.tile<[t = 64], f32, #r>
+!tu = !tile.tile<[t = 64, u = 64], f32, #t>
+!wu = !tile.tile<[t = 64, u = 64], bf16, #t>
+!du = !tile.tile<[d = 64, u = 64], f32, #d>
+!sums = !tile.array<[u, d = 64], f32>
 tile.program @roles {
   %queries = tile.tensor "input:q" : !queries
   %keys = tile.tensor "input:k" : !keys
   %values = tile.tensor "input:v" : !values
   %out = tile.tensor "output:o" : !out
   %scores = tile.tensor "output:s" : !scores
+  %rows = tile.tensor "input:r" : !rows
+  %sums = tile.tensor "output:sums" : !sums
   // The example of the description: of the keys and values, not of the queries. The producer's loop ends where the last member's does. A member waits before the
   // first reader and releases after the last one, and passes by what only others read.
   // CHECK-LABEL: tile.kernel @attend grid(%{{.*}} in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
@@ -159,6 +171,67 @@ tile.program @roles {
       scf.yield %r1 : !st
     }
     tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // Keys of a block, and queries that pass by from a multiple of the step on (passes/LowerToTile, query-begins=aligned). Queries are boxes; their scalars, which
+  // threads read, pieces. These are read late, and released when what they are for is computed.
+  // CHECK-LABEL: tile.kernel @columns grid(%{{.*}} in g, %{{.*}} in ceildiv(u, 192))
+  // CHECK-DAG:  %[[Q:.*]] = simt.ring "q"
+  // CHECK-DAG:  %[[R:.*]] = simt.ring "r" : !simt.ring<!simt.buffer<2 x [t = 64], f32>>
+  // CHECK:      simt.roles members 3 registers 32, 160 producer {
+  // CHECK:      scf.for %{{.*}} iter_args(%[[COUNT:.*]] = %c0) -> (index)
+  // CHECK-COUNT-3: arith.floordivsi
+  // CHECK:        scf.for %[[T:.*]] = %{{.*}} to %[[HIGH:.*]] step %c64 iter_args(%[[USE:.*]] = %[[COUNT]])
+  // CHECK-NEXT:     %[[SLOT:.*]] = simt.acquire %[[Q]][%[[USE]]]
+  // CHECK-NEXT:     simt.copy %{{.*}} [t = %[[T]]] until(t = %[[HIGH]]), %[[SLOT]] signals %[[Q]][%[[USE]]] bulk
+  // CHECK-NEXT:     %[[SLOT:.*]] = simt.acquire %[[R]][%[[USE]]]
+  // CHECK-NEXT:     simt.copy %{{.*}} [t = %[[T]]] until(t = %[[HIGH]]), %[[SLOT]] signals %[[R]][%[[USE]]] :
+  // CHECK:      consumer
+  // CHECK:        scf.for %[[PAST:.*]] = %{{.*}} to %{{.*}} step %c1 {
+  // CHECK:        scf.for
+  // CHECK-NEXT:     %[[QS:.*]] = simt.wait_full %[[Q]][%[[N:.*]]] :
+  // CHECK-NEXT:     %[[S:.*]] = simt.dot wgmma %{{.*}}, %[[QS]] over(d)
+  // CHECK-NEXT:     %[[RS:.*]] = simt.wait_full %[[R]][%[[N]]] :
+  // CHECK-NEXT:     %[[X:.*]] = simt.read %[[RS]]
+  // CHECK-NEXT:     %[[W:.*]] = tile.map (%{{.*}} = %[[S]], %{{.*}} = %[[X]])
+  // CHECK:          simt.release %[[R]][%[[N]]]
+  // CHECK-NEXT:     simt.dot wgmma %[[W]], %[[QS]] over(t) into
+  // CHECK-NEXT:     simt.release %[[Q]][%[[N]]]
+  tile.kernel @columns grid(%g in g, %i in ceildiv(u, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "t"
+    %offset = tile.size "offset"
+    %first = arith.muli %i, %c64 : index
+    %seen = arith.maxsi %first, %offset : index
+    %begin = arith.subi %seen, %offset : index
+    %number = arith.floordivsi %begin, %c64 : index
+    %low = arith.muli %number, %c64 : index
+    %high = arith.maxsi %n, %low : index
+    %k = simt.alloc "k" : !k
+    %q = simt.alloc "q" : !q
+    %r = simt.alloc "r" : !row
+    %d0 = tile.splat %zero : f32 -> !du
+    simt.copy %keys[u = %first], %k : !keys, !k
+    %sum = scf.for %h = %c0 to %c64 step %c1 iter_args(%before = %d0) -> (!du) {
+      %ofHead = scf.for %j = %low to %high step %c64 iter_args(%d = %before) -> (!du) {
+        simt.copy %queries[t = %j] until(t = %high), %q : !queries, !q
+        simt.copy %rows[t = %j] until(t = %high), %r : !rows, !row
+        %s = simt.dot wgmma %k, %q over(d) : !k, !q -> !tu
+        %x = simt.read %r : !row -> !rt
+        %w = tile.map (%a = %s, %b = %x) : (!tu, !rt) -> !wu {
+          %c = arith.mulf %a, %b : f32
+          %y = arith.truncf %c : f32 to bf16
+          tile.yield %y : bf16
+        }
+        %d1 = simt.dot wgmma %w, %q over(t) into %d : !wu, !q -> !du
+        scf.yield %d1 : !du
+      }
+      scf.yield %ofHead : !du
+    }
+    tile.store %sum, %sums[u = %first] : !du, !sums
   }
 
   // A product that threads compute reads the keys, too: they are copied by pieces, so that no fence is needed for what a box wrote.

@@ -3,6 +3,7 @@
 // RUN: taylor-opt %s --taylor-nvptx-pipeline=target=sm_90a+roles | FileCheck %s --check-prefix=PTX
 
 #s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*2]>
+#rows = #simt.layout<lane = [u:1, u:2, u:4, u:8, u:16], warp = [_, _], register = [u:32*2]>
 !q = !simt.buffer<1 x [t = 64, d = 32], bf16, swizzle = 64>
 !k = !simt.buffer<1 x [u = 16, d = 32], bf16, swizzle = 64>
 !ring = !simt.ring<!simt.buffer<2 x [u = 16, d = 32], bf16, swizzle = 64>>
@@ -13,6 +14,8 @@
 tile.program @forward {
   %keys = tile.tensor "input:k" : !keys
   %o = tile.tensor "output:o" : !out
+  %scalars = tile.tensor "input:r" : !tile.array<[u], f32>
+  %sums = tile.tensor "output:s" : !tile.array<[u], f32>
   // A parameter for the map of the keys. Thread 0 sets up the signals: one arrival fills a use, one of each of eight warps empties it.
   // CHECK-LABEL: llvm.func @forward_roles
   // CHECK-SAME:  %[[MAP:.*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
@@ -27,17 +30,18 @@ tile.program @forward {
   // One warp of the producer works. A use is slot n mod 2, and its phase n / 2 mod 2; the producer waits for the phase before it.
   // CHECK:      nvvm.setmaxregister decrease 40
   // CHECK:      %[[N:.*]] = arith.trunci %{{.*}} : i64 to i32
-  // CHECK-NEXT: %[[SLOT:.*]] = arith.remui %[[N]], %c2_i32
+  // CHECK:      %[[SLOT:.*]] = arith.remui %[[N]], %c2_i32
   // CHECK-NEXT: %[[TURN:.*]] = arith.divui %[[N]], %c2_i32
   // CHECK-NEXT: %[[ODD:.*]] = arith.andi %[[TURN]], %c1_i32
   // CHECK-NEXT: %[[PHASE:.*]] = arith.xori %[[ODD]], %c1_i32
   // CHECK:      "{\0A.reg .pred P1;\0AWAIT:\0Ambarrier.try_wait.parity.shared.b64 P1, [$0], $1;\0A@P1 bra DONE;\0Abra WAIT;\0ADONE:\0A}", "r,r,~{memory}" %{{.*}}, %[[PHASE]] :
-  // What the end does not cut within the array is a box, which one lane starts; the rest is pieces.
+  // What the end does not cut within the array is a box, which one lane starts; the rest is pieces, whose places are computed where they are needed.
   // CHECK:      scf.if
   // CHECK:        nvvm.elect.sync
   // CHECK:        "mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}" %[[FULL:.*]], %c1024_i32 :
   // CHECK:        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4, $5}], [$2];", "r,l,r,r,r,r,~{memory}" %{{.*}}, %{{.*}}, %[[FULL]], %c0_i32, %{{.*}}, %{{.*}} :
   // CHECK:      } else {
+  // CHECK-NEXT:   %{{.*}} = llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $1;"
   // CHECK:        nvvm.cp.async.shared.global
   // CHECK:        nvvm.cp.async.wait.group 0
   // CHECK-NEXT:   "fence.proxy.async.shared::cta;"
@@ -55,7 +59,7 @@ tile.program @forward {
   // CHECK:      wgmma.wait_group
   // CHECK-NOT:  nvvm.bar.warp.sync
   // CHECK:      "@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}" %{{.*}}, %{{.*}} :
-  // PTX:      simt.ptx "sm_90a+roles" entries [{name = "forward_roles", shared = 10272 : i64, threads = 384 : i64}]
+  // PTX:      simt.ptx "sm_90a+roles" entries [{name = "forward_roles", shared = 10272 : i64, threads = 384 : i64},
   // PTX:      ".target sm_90a"
   // PTX:      .param .align 64 .b8 forward_roles_param_13[128]"
   // PTX:      ".reqntid 384"
@@ -88,6 +92,33 @@ tile.program @forward {
         %next = arith.addi %use, %c1 : index
         scf.yield %next : index
       }
+    }
+  }
+
+  // Pieces that threads read say themselves that they have come: each lane's arrival is expected beside the one that the warp signals, and the warp goes on.
+  // CHECK-LABEL: llvm.func @forward_rows
+  // CHECK:      nvvm.setmaxregister decrease 40
+  // CHECK:      nvvm.cp.async.shared.global
+  // CHECK-NOT:  nvvm.cp.async.wait.group
+  // CHECK-NOT:  fence.proxy
+  // CHECK:      "cp.async.mbarrier.arrive.shared.b64 [$0];", "r,~{memory}" %[[FULL:.*]] :
+  // CHECK-NEXT: nvvm.bar.warp.sync
+  // CHECK:      "@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}" %[[FULL]], %
+  // A lane has read by itself before its warp releases.
+  // CHECK:      nvvm.setmaxregister increase 232
+  // CHECK:      nvvm.bar.warp.sync
+  // CHECK:      "@$1 mbarrier.arrive.shared.b64 _, [$0];"
+  tile.kernel @rows grid(%i in ceildiv(u, 2)) attributes {simt.warps = 4 : i64, simt.shared = 288 : i64} {
+    %c0 = arith.constant 0 : index
+    %r = simt.ring "r" at 0 signals 256 : !simt.ring<!simt.buffer<1 x [u = 64], f32>>
+    simt.roles members 2 apart 0 registers 40, 232 producer {
+      %slot = simt.acquire %r[%c0] : !simt.ring<!simt.buffer<1 x [u = 64], f32>>
+      simt.copy %scalars[u = %c0], %slot signals %r[%c0] : !tile.array<[u], f32>, !simt.buffer<1 x [u = 64], f32>, !simt.ring<!simt.buffer<1 x [u = 64], f32>>
+    } consumer (%member) {
+      %slot = simt.wait_full %r[%c0] : !simt.ring<!simt.buffer<1 x [u = 64], f32>>
+      %x = simt.read %slot : !simt.buffer<1 x [u = 64], f32> -> !tile.tile<[u = 64], f32, #rows>
+      simt.release %r[%c0] : !simt.ring<!simt.buffer<1 x [u = 64], f32>>
+      tile.store %x, %sums[u = %c0] : !tile.tile<[u = 64], f32, #rows>, !tile.array<[u], f32>
     }
   }
 }

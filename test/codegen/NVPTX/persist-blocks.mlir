@@ -97,6 +97,48 @@ tile.program @forward {
     }
   }
 
+  // A loop around: it carries the count, from which what a member passes by is numbered. (What comes last is numbered from what nobody can follow.)
+  // CHECK-LABEL: tile.kernel @around
+  // CHECK:      consumer
+  // CHECK:        scf.for %{{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (index) {
+  // CHECK:          %[[COUNT:.*]] = scf.for %{{.*}} iter_args(%[[OF_PLACE:.*]] = %{{.*}}) -> (index) {
+  // CHECK:            scf.for %[[K:.*]] = %[[OF_PLACE]] to %{{.*}} step
+  // CHECK-NEXT:         %[[USE:.*]] = arith.addi %[[BEFORE]], %[[K]] : index
+  // CHECK-NEXT:         simt.wait_full %{{.*}}[%[[USE]]]
+  // CHECK:          %[[AFTER:.*]] = arith.addi %[[BEFORE]], %[[COUNT]] : index
+  // CHECK-NEXT:     scf.yield %[[AFTER]] : index
+  tile.kernel @around grid(%b in b, %h in h, %i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %ring = simt.ring "k" : !ring
+    simt.roles members 3 registers 32, 160 producer {
+      %n = scf.for %g = %c0 to %c64 step %c1 iter_args(%k0 = %c0) -> (index) {
+        %n = scf.for %j = %c0 to %h step %c64 iter_args(%k = %k0) -> (index) {
+          %slot = simt.acquire %ring[%k] : !ring
+          simt.copy %keys [b = %b, h = %h, u = %j], %slot signals %ring[%k] : !array, !slot, !ring
+          %next = arith.addi %k, %c1 : index
+          scf.yield %next : index
+        }
+        scf.yield %n : index
+      }
+    } consumer (%member) {
+      %n = scf.for %g = %c0 to %c64 step %c1 iter_args(%k0 = %c0) -> (index) {
+        %all = arith.addi %k0, %h : index
+        %from = arith.minsi %member, %all : index
+        scf.for %k = %k0 to %from step %c1 {
+          %slot = simt.wait_full %ring[%k] : !ring
+          simt.release %ring[%k] : !ring
+        }
+        scf.for %k = %from to %all step %c1 {
+          %slot = simt.wait_full %ring[%k] : !ring
+          simt.release %ring[%k] : !ring
+        }
+        scf.yield %all : index
+      }
+    }
+  }
+
   // A number that follows from no loop: the kernel stays as it is.
   // CHECK-LABEL: tile.kernel @once
   // CHECK-NOT:   simt.own_tiles

@@ -352,4 +352,35 @@ tile.program @started {
       tile.store %b, %o[t = %i] : !rt, !out
     }
   }
+
+  // What threads read of a ring, and what waits for it, stands behind the wait for products: registers are scarcest before.
+  // CHECK-LABEL: tile.kernel @read_late
+  // CHECK:      %[[S:.*]] = simt.start wgmma
+  // CHECK-NEXT: %[[ST:.*]] = simt.await 0 %[[S]] :
+  // CHECK-NEXT: simt.release
+  // CHECK-NEXT: %[[R:.*]] = simt.wait_full %[[RS:.*]][%[[N:.*]]] :
+  // CHECK-NEXT: %[[X:.*]] = simt.read %[[R]]
+  // CHECK-NEXT: tile.map (%{{.*}} = %[[ST]], %{{.*}} = %[[X]])
+  // CHECK:      simt.release %[[RS]][%[[N]]] :
+  tile.kernel @read_late grid(%i in t) {
+    %q = simt.alloc "q" : !q
+    %ks = simt.ring "k" : !ring
+    %rs = simt.ring "r" : !simt.ring<!simt.buffer<2 x [t = 64], f32>>
+    %c0 = arith.constant 0 : index
+    simt.roles members 1 registers 40, 232 producer {
+    } consumer (%member) {
+      %k = simt.wait_full %ks[%c0] : !ring
+      %s = simt.dot wgmma %q, %k over(d) : !q, !k -> !st
+      simt.release %ks[%c0] : !ring
+      %r = simt.wait_full %rs[%c0] : !simt.ring<!simt.buffer<2 x [t = 64], f32>>
+      %x = simt.read %r : !simt.buffer<1 x [t = 64], f32> -> !rt
+      %y = tile.map (%a = %s, %b = %x) : (!st, !rt) -> !st {
+        %c = arith.mulf %a, %b : f32
+        tile.yield %c : f32
+      }
+      simt.release %rs[%c0] : !simt.ring<!simt.buffer<2 x [t = 64], f32>>
+      %z = tile.reduce sum %y over(u) : !st -> !rt
+      tile.store %z, %o[t = %i] : !rt, !out
+    }
+  }
 }

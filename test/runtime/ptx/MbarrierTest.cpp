@@ -228,6 +228,13 @@ TEST(PtxMbarrier, CopiesArriveWhenTheyAreComplete) { // warp 0 copies, warp 1 wa
               "expected at most 1048575 arrivals, but got one more", s);
   // What a wait of the thread has completed is known as well.
   expectSilent(initialised("32") + copy + "cp.async.wait_all;\n" + counted + rest, s);
+  // A later arrival at another mbarrier, of later copies, may come first: it changes nothing for those who
+  // wait for this one.
+  std::string next = "cp.async.cg.shared.global [%r0+512], [%d0], 16;\n"
+                     "cp.async.mbarrier.arrive.noinc.shared.b64 [m+8];\n";
+  expectSilent(initialised("32") + "@%p0 mbarrier.init.shared.b64 [m+8], 32;\nbar.sync 0;\n" + copy +
+                   counted + next + rest,
+               s);
 }
 
 TEST(PtxMbarrier, RegistersComeFromAPool) { // 384 threads begin with 168 registers each
