@@ -59,7 +59,7 @@ private:
   /// What is done once per token of an array is done for each key of a group, or for each query of a head.
   double &at(Value array) {
     ArrayType type = arrayTypeOf(array);
-    return type.has("u") && !type.has("h") ? cost.key : cost.query;
+    return type.has(AxisRole::Key) && !type.has(AxisRole::Head) ? cost.key : cost.query;
   }
 
   static double countScalars(Region &region) {
@@ -110,7 +110,9 @@ private:
   void countStates(StatesOp op) {
     double channels = channelsOf(op.getValues()) + (op.getMass() ? 1 : 0), features = featuresOf(op);
     double bytes = double(arrayTypeOf(op.getResult(0)).getElementType().getIntOrFloatBitWidth()) / 8;
-    double &tokens = arrayTypeOf(op.getResult(0)).has("h") || op.getToken() == "t" ? cost.query : cost.key;
+    double &tokens = arrayTypeOf(op.getResult(0)).has(AxisRole::Head) || op.getToken() == AxisRole::Query
+                         ? cost.query
+                         : cost.key;
     tokens += rates.feature * features * (1 + 2 * channels);
     // Each chunk's own sum is written, read and written again where chunks are added, and read.
     if (op.getChunk())

@@ -306,11 +306,11 @@ void nameFeatures(Manifest &manifest) {
   int64_t number = 0;
   for (ManifestTensor *state : states)
     for (auto &[axis, size] : state->axes) {
-      if (axis != "f")
+      if (axis != AxisRole::Feature)
         continue;
       std::string &name = names[size];
       while (name.empty() || taken.contains(name))
-        name = ++number == 1 ? "f" : "f" + std::to_string(number);
+        name = std::string(nameOf(AxisRole::Feature)) + (++number == 1 ? "" : std::to_string(number));
       axis = name;
     }
 }

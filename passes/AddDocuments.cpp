@@ -23,7 +23,7 @@ namespace {
 /// A number per token, over keys and over queries.
 struct TokenNumbers {
   Value keys, queries;
-  Value over(StringRef axis) const { return axis == "t" ? queries : keys; }
+  Value over(AxisRef axis) const { return axis == AxisRole::Query ? queries : keys; }
 };
 
 class DocumentAdder {
@@ -45,11 +45,11 @@ private:
   LogicalResult visit(Operation &op);
   LogicalResult restart(Operation *op, Region &region, MutableOperandRange arrays);
   Value addBatch(Operation *op, Value array);
-  LogicalResult setWithin(Operation *op, StringRef axis, MutableOperandRange within);
+  LogicalResult setWithin(Operation *op, AxisRef axis, MutableOperandRange within);
   void visit(RecurrencesOp op);
   void visit(PairwiseOp op);
   /// Reads along an axis become reads of a scalar, which has no derivative.
-  template <typename Read> static void replaceReads(Region &region, StringRef axis, Value scalar);
+  template <typename Read> static void replaceReads(Region &region, AxisRef axis, Value scalar);
   void widen(Operation &op);
 
   SpecOp spec;
@@ -61,7 +61,7 @@ private:
   TokenNumbers documents, positions, lengths;
 };
 
-template <typename Read> bool readsAxis(Region &region, StringRef axis) {
+template <typename Read> bool readsAxis(Region &region, AxisRef axis) {
   return region
       .walk(
           [&](Read read) { return read.getAxis() == axis ? WalkResult::interrupt() : WalkResult::advance(); })
@@ -71,18 +71,18 @@ template <typename Read> bool readsAxis(Region &region, StringRef axis) {
 /// Whether a formula over pairs reads positions otherwise than to compare or to subtract those of the two
 /// tokens: what is left of two tokens of one document is the same, counted from anywhere.
 bool readsPositions(Region &region) {
-  auto isToken = [](Value value, StringRef axis) {
+  auto isToken = [](Value value, AxisRef axis) {
     auto index = value.getDefiningOp<IndexOp>();
     return index && index.getAxis() == axis;
   };
   auto isDifference = [&](Operation *user) {
     return isa<arith::SubFOp, arith::CmpFOp>(user) &&
-           ((isToken(user->getOperand(0), "t") && isToken(user->getOperand(1), "u")) ||
-            (isToken(user->getOperand(0), "u") && isToken(user->getOperand(1), "t")));
+           ((isToken(user->getOperand(0), AxisRole::Query) && isToken(user->getOperand(1), AxisRole::Key)) ||
+            (isToken(user->getOperand(0), AxisRole::Key) && isToken(user->getOperand(1), AxisRole::Query)));
   };
   return region
       .walk([&](IndexOp index) {
-        bool positions = (index.getAxis() == "t" || index.getAxis() == "u") &&
+        bool positions = (index.getAxis() == AxisRole::Query || index.getAxis() == AxisRole::Key) &&
                          !llvm::all_of(index->getUsers(), isDifference);
         return positions ? WalkResult::interrupt() : WalkResult::advance();
       })
@@ -122,11 +122,11 @@ LogicalResult DocumentAdder::addArgument() {
     return spec.emitError(
         "unsupported argument 'documents': the numbers of documents are an input of this name; rename it, or "
         "compile without documents");
-  bool hasBatch =
-      llvm::any_of(body.getArgumentTypes(), [](Type type) { return cast<ArrayType>(type).has("b"); });
-  SmallVector<StringRef> axes{"u"};
+  bool hasBatch = llvm::any_of(body.getArgumentTypes(),
+                               [](Type type) { return cast<ArrayType>(type).has(AxisRole::Batch); });
+  SmallVector<AxisRef> axes{AxisRole::Key};
   if (hasBatch)
-    axes.insert(axes.begin(), "b");
+    axes.insert(axes.begin(), AxisRole::Batch);
   FloatAttr zero = builder.getF64FloatAttr(0.0);
   names.push_back(name);
   sources.push_back(
@@ -141,8 +141,8 @@ static Value buildScanOver(OpBuilder &builder, Location loc, ArrayType type, Sca
                            Value within, bool reverse, int64_t amount, ScalarBody scalar) {
   auto scan =
       ScanOp::create(builder, loc, type, arrays, within, ScanKindAttr::get(builder.getContext(), kind),
-                     builder.getStringAttr("u"), UnitAttr(), reverse ? builder.getUnitAttr() : UnitAttr(),
-                     builder.getI64IntegerAttr(amount));
+                     axisAttr(builder, AxisRole::Key), UnitAttr(),
+                     reverse ? builder.getUnitAttr() : UnitAttr(), builder.getI64IntegerAttr(amount));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = addBlock(scan.getBody(), scalarTypesOf(arrays), loc);
   builder.setInsertionPointToStart(block);
@@ -158,7 +158,7 @@ Value DocumentAdder::buildScan(ScanKind kind, ValueRange arrays, ScalarBody scal
 Value DocumentAdder::buildReverseMaximum(Value array, Value within) {
   Location loc = spec.getLoc();
   spec.walk([&](SizeOp size) {
-    if (size.getAxis() == "u")
+    if (size.getAxis() == AxisRole::Key)
       loc = size.getLoc();
   });
   Value lengths = buildScanOver(builder, loc, joinAxes(array, real), ScanKind::Max, array, within, true, 0,
@@ -168,8 +168,9 @@ Value DocumentAdder::buildReverseMaximum(Value array, Value within) {
 }
 
 TokenNumbers DocumentAdder::withQueries(Value keys) {
-  return {keys, AlignOp::create(builder, spec.getLoc(), arrayTypeOf(keys).renamed("u", "t"), keys,
-                                builder.getStringAttr("t"))};
+  return {keys,
+          AlignOp::create(builder, spec.getLoc(), arrayTypeOf(keys).renamed(AxisRole::Key, AxisRole::Query),
+                          keys, axisAttr(builder, AxisRole::Query))};
 }
 
 void DocumentAdder::buildNumbers() {
@@ -182,7 +183,7 @@ void DocumentAdder::buildNumbers() {
       [](OpBuilder &b, Location loc, ValueRange x) -> Value { return StopGradientOp::create(b, loc, x[0]); },
       1);
   auto index = [&](OpBuilder &b, Location loc) -> Value {
-    return IndexOp::create(b, loc, real, b.getStringAttr("u"));
+    return IndexOp::create(b, loc, real, axisAttr(b, AxisRole::Key));
   };
   Value first =
       buildScan(ScanKind::Max, {document, before}, [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
@@ -208,7 +209,7 @@ void DocumentAdder::buildNumbers() {
 // Operations
 //===----------------------------------------------------------------------===//
 
-template <typename Read> void DocumentAdder::replaceReads(Region &region, StringRef axis, Value scalar) {
+template <typename Read> void DocumentAdder::replaceReads(Region &region, AxisRef axis, Value scalar) {
   SmallVector<Read> reads;
   region.walk([&](Read read) {
     if (read.getAxis() == axis)
@@ -226,24 +227,25 @@ LogicalResult DocumentAdder::restart(Operation *op, Region &region, MutableOpera
     arrays.append(array);
     return region.front().addArgument(real, region.getLoc());
   };
-  for (StringRef axis : {"t", "u"})
+  for (AxisRef axis : {AxisRole::Query, AxisRole::Key})
     if (readsAxis<IndexOp>(region, axis))
       replaceReads<IndexOp>(region, axis, append(positions.over(axis)));
-  if (!readsAxis<SizeOp>(region, "u"))
+  if (!readsAxis<SizeOp>(region, AxisRole::Key))
     return success();
   ArrayType type = arrayTypeOf(op->getResult(0));
-  if (!type.has("t") && !type.has("u"))
+  if (!type.has(AxisRole::Query) && !type.has(AxisRole::Key))
     return op->emitError("unsupported size(u) with documents where there is no token: each document has its "
                          "own; read it in a formula over "
                          "t or u");
-  replaceReads<SizeOp>(region, "u", append(lengths.over(type.has("t") ? "t" : "u")));
+  replaceReads<SizeOp>(region, AxisRole::Key,
+                       append(lengths.over(type.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key)));
   return success();
 }
 
 /// An array over the batch of the documents.
 Value DocumentAdder::addBatch(Operation *op, Value array) {
   ArrayType type = arrayTypeOf(array);
-  if (type.has("b") || !arrayTypeOf(documents.keys).has("b"))
+  if (type.has(AxisRole::Batch) || !arrayTypeOf(documents.keys).has(AxisRole::Batch))
     return array;
   OpBuilder inner(op);
   return buildMap(
@@ -251,7 +253,7 @@ Value DocumentAdder::addBatch(Operation *op, Value array) {
       withBatch(type.clone(type.getScalarType())));
 }
 
-LogicalResult DocumentAdder::setWithin(Operation *op, StringRef axis, MutableOperandRange within) {
+LogicalResult DocumentAdder::setWithin(Operation *op, AxisRef axis, MutableOperandRange within) {
   if (!within.empty())
     return op->emitError("unsupported documents where within(..) names others; leave it out");
   within.assign(documents.over(axis));
@@ -277,7 +279,7 @@ void DocumentAdder::visit(RecurrencesOp op) {
   SmallVector<Region *> positioned;
   llvm::copy_if(regions, std::back_inserter(positioned),
                 [](Region *region) { return readsPositions(*region); });
-  for (StringRef axis : {"t", "u"})
+  for (AxisRef axis : {AxisRole::Query, AxisRole::Key})
     appendFor(
         positions.over(axis),
         [&](Region *region) {
@@ -285,8 +287,8 @@ void DocumentAdder::visit(RecurrencesOp op) {
         },
         [&](Region &region, Value scalar) { replaceReads<IndexOp>(region, axis, scalar); });
   appendFor(
-      lengths.queries, [](Region *region) { return readsAxis<SizeOp>(*region, "u"); },
-      [](Region &region, Value scalar) { replaceReads<SizeOp>(region, "u", scalar); });
+      lengths.queries, [](Region *region) { return readsAxis<SizeOp>(*region, AxisRole::Key); },
+      [](Region &region, Value scalar) { replaceReads<SizeOp>(region, AxisRole::Key, scalar); });
   append(documents.queries);
   append(documents.keys);
   addCondition(op.getVisible(), scalarTypesOf(op.getExtras()), op.getLoc(), [&](OpBuilder &b, Block &block) {
@@ -307,10 +309,10 @@ void DocumentAdder::visit(PairwiseOp op) {
   for (Region *region : regions) {
     if (readsPositions(*region))
       positioned.push_back(region);
-    if (readsAxis<SizeOp>(*region, "u"))
+    if (readsAxis<SizeOp>(*region, AxisRole::Key))
       sized.push_back(region);
   }
-  for (StringRef axis : {"t", "u"}) {
+  for (AxisRef axis : {AxisRole::Query, AxisRole::Key}) {
     if (llvm::none_of(positioned, [&](Region *region) { return readsAxis<IndexOp>(*region, axis); }))
       continue;
     unsigned scalar = addScalar(positions.over(axis));
@@ -320,7 +322,7 @@ void DocumentAdder::visit(PairwiseOp op) {
   if (!sized.empty()) {
     unsigned scalar = addScalar(lengths.queries);
     for (Region *region : sized)
-      replaceReads<SizeOp>(*region, "u", argumentOf(region, scalar));
+      replaceReads<SizeOp>(*region, AxisRole::Key, argumentOf(region, scalar));
   }
   unsigned row = addScalar(documents.queries), column = addScalar(documents.keys);
   SmallVector<Type> types = llvm::map_to_vector(op.getScalars(), [&](int64_t number) -> Type {
@@ -333,14 +335,14 @@ void DocumentAdder::visit(PairwiseOp op) {
 
 LogicalResult DocumentAdder::visit(Operation &op) {
   WalkResult sizes = op.walk([&](SizeOp size) -> WalkResult {
-    if (size.getAxis() != "t")
+    if (size.getAxis() != AxisRole::Query)
       return WalkResult::advance();
     return size.emitError("unsupported size(t) with documents: how many queries a document has depends on "
                           "the call; use size(u), its keys");
   });
   if (sizes.wasInterrupted())
     return failure();
-  if (auto sums = dyn_cast<RecurrencesOp>(op); sums && readsAxis<SizeOp>(sums.getScale(), "u"))
+  if (auto sums = dyn_cast<RecurrencesOp>(op); sums && readsAxis<SizeOp>(sums.getScale(), AxisRole::Key))
     return op.emitError(
         "unsupported size(u) in scale(..) with documents: each document has its own; read it in score(..)");
   if (auto map = dyn_cast<MapOp>(op))
@@ -356,7 +358,8 @@ LogicalResult DocumentAdder::visit(Operation &op) {
     convolve.getArrayMutable().set(addBatch(convolve, convolve.getArray()));
     convolve.getResult().setType(
         convolve.getArray().getType().clone(convolve.getResult().getType().getElementType()));
-    return setWithin(convolve, convolve.getArray().getType().has("t") ? "t" : "u",
+    return setWithin(convolve,
+                     convolve.getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key,
                      convolve.getWithinMutable());
   }
   if (auto rope = dyn_cast<RopeOp>(op)) {
@@ -379,12 +382,12 @@ LogicalResult DocumentAdder::visit(Operation &op) {
 }
 
 void DocumentAdder::widen(Operation &op) {
-  auto has = [](Value array) { return arrayTypeOf(array).has("b"); };
+  auto has = [](Value array) { return arrayTypeOf(array).has(AxisRole::Batch); };
   if (!isa<MapOp, ReduceOp, ScanOp, AlignOp, NormalizeOp>(op) || has(op.getResult(0)) ||
       llvm::none_of(op.getOperands(), has))
     return;
   if (auto reduce = dyn_cast<ReduceOp>(op);
-      reduce && llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), "b"))
+      reduce && llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), AxisRole::Batch))
     return;
   op.getResult(0).setType(withBatch(arrayTypeOf(op.getResult(0))));
 }

@@ -30,7 +30,7 @@ void StateCarrier::partDocuments() {
     Value array = read.get();
     if (auto align = array.getDefiningOp<AlignOp>())
       array = align.getArray();
-    if (!arrayTypeOf(array).has("u") || !areStarts(array) || (documents && documents != array))
+    if (!arrayTypeOf(array).has(AxisRole::Key) || !areStarts(array) || (documents && documents != array))
       return;
     documents = array;
     reads.push_back(&read);
@@ -57,15 +57,15 @@ void StateCarrier::partDocuments() {
   }
 }
 
-Value StateCarrier::getStarts(StringRef token) {
-  if (!documents || token == "u")
+Value StateCarrier::getStarts(AxisRef token) {
+  if (!documents || token == AxisRole::Key)
     return documents;
   Value &known = starts;
   if (!known) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(documents);
-    known = AlignOp::create(builder, loc, arrayTypeOf(documents).renamed("u", "t"), documents,
-                            builder.getStringAttr("t"));
+    known = AlignOp::create(builder, loc, arrayTypeOf(documents).renamed(AxisRole::Key, AxisRole::Query),
+                            documents, axisAttr(builder, AxisRole::Query));
   }
   return known;
 }
@@ -80,10 +80,10 @@ Value StateCarrier::getLastStart() {
       buildMap(builder, loc, getPosition(), {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
         return arith::SubFOp::create(b, at, x[0], buildNumber(b, at, x[0].getType(), 1.0));
       });
-  return lastStart = buildAtLast(documents, "u", before);
+  return lastStart = buildAtLast(documents, AxisRole::Key, before);
 }
 
-Value StateCarrier::buildStartOf(StringRef token, int64_t number) {
+Value StateCarrier::buildStartOf(AxisRef token, int64_t number) {
   return buildReduce(builder, loc, Reduction::Sum, token, getStarts(token), {},
                      [&](OpBuilder &b, Location at, ValueRange x) -> Value {
                        Value which = buildNumber(b, at, real(), double(number));
@@ -110,6 +110,6 @@ Value StateCarrier::keepIfBegun(Value array, Value starts) {
   return starts ? keepWhere(goesOn(starts), array) : array;
 }
 
-Value StateCarrier::keepLastDocument(Value array, StringRef token) {
+Value StateCarrier::keepLastDocument(Value array, AxisRef token) {
   return documents ? keepWhere(isLast(getStarts(token)), array) : array;
 }

@@ -54,7 +54,7 @@ void StateCarrier::carryCount(PairwiseOp op, int64_t result, bool hasDocuments, 
   matchPattern(yield->getOperand(op.getSum(result).getYielded()), m_Constant(&weight));
   SmallVector<Value> arrays{op.getResult(result), getPosition()};
   if (hasDocuments)
-    arrays.push_back(getStarts("t"));
+    arrays.push_back(getStarts(AxisRole::Query));
   whole = buildMap(builder, loc, arrays, {}, [&](OpBuilder &b, Location where, ValueRange x) -> Value {
     Value each = buildNumber(b, where, real(), weight.getValueAsDouble()), keys = x[1];
     if (hasDocuments) {
@@ -183,13 +183,14 @@ Value StateCarrier::buildFirstEdge(Location at, Value initial) {
 
 /// The least c so far: of the document alone, if it began in this call. A constant to the derivative.
 Value StateCarrier::buildEdges(Location at, Value column, Value first, Value within, bool exclusive) {
-  Value largest = buildRunningMaximum(
-      builder, column, "u", within, exclusive, [](OpBuilder &b, Location at, ValueRange x) -> Value {
-        return StopGradientOp::create(b, at, arith::NegFOp::create(b, at, x[0]));
-      });
+  Value largest =
+      buildRunningMaximum(builder, column, AxisRole::Key, within, exclusive,
+                          [](OpBuilder &b, Location at, ValueRange x) -> Value {
+                            return StopGradientOp::create(b, at, arith::NegFOp::create(b, at, x[0]));
+                          });
   SmallVector<Value> arrays{first, largest};
   if (within)
-    arrays.append({getPosition(), getStarts("u")});
+    arrays.append({getPosition(), getStarts(AxisRole::Key)});
   return buildMap(builder, at, arrays, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
     Value own = arith::NegFOp::create(b, at, x[1]);
     Value least = arith::MinimumFOp::create(b, at, x[0], own);
@@ -239,14 +240,14 @@ void StateCarrier::shortenSum(Location at, Value column, Value edge, Value last)
   // A call without tokens hands on what it got.
   Value sum = runningSums.lookup(column);
   setFinal(sum, buildAtLast(
-                    {column, last}, "u", sum,
+                    {column, last}, AxisRole::Key, sum,
                     [](OpBuilder &b, Location at, ValueRange x) -> Value {
                       return arith::SubFOp::create(b, at, x[0], StopGradientOp::create(b, at, x[1]));
                     },
                     [](OpBuilder &, Location, ValueRange x) { return x[0]; }));
   setFinal(edge, buildMap(builder, at, edge, {}, [&](OpBuilder &b, Location at, ValueRange x) {
              Value given = StopGradientOp::create(b, at, x[0]);
-             return buildOrElse(b, at, "u", given, buildNumber(b, at, real(), 0.0));
+             return buildOrElse(b, at, AxisRole::Key, given, buildNumber(b, at, real(), 0.0));
            }));
 }
 
@@ -257,16 +258,16 @@ CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) 
   Value column = buildFactor(builder, op, sums.columnExponent, {});
   Value row = buildFactor(builder, op, sums.rowExponent, {});
   bool isOwn = isOwnSum(op, row, column);
-  Value initial = addInitial("edge", withBatch(arrayTypeOf(column).without({"u"})).clone(real()));
+  Value initial = addInitial("edge", withBatch(arrayTypeOf(column).without({AxisRole::Key})).clone(real()));
   Value first = buildFirstEdge(at, initial);
   Value edge = buildEdges(at, column, first, sums.documents, /*exclusive=*/false);
-  Value last = buildAtLast(edge, "u", first);
+  Value last = buildAtLast(edge, AxisRole::Key, first);
   setFinal(initial, last);
   if (isOwn)
     shortenSum(at, column, initial, last);
   if (mode == CarryMode::Recurrent) { // from token to token
-    Value atQuery =
-        AlignOp::create(builder, at, arrayTypeOf(edge).renamed("u", "t"), edge, builder.getStringAttr("t"));
+    Value atQuery = AlignOp::create(builder, at, arrayTypeOf(edge).renamed(AxisRole::Key, AxisRole::Query),
+                                    edge, axisAttr(builder, AxisRole::Query));
     return {buildDecay(at, row, atQuery, {}), buildDecay(at, edge, column, {}),
             buildDecay(at, edge, buildEdges(at, column, first, sums.documents, /*exclusive=*/true),
                        sums.documents ? goesOnAtKey() : Where()),
@@ -275,16 +276,17 @@ CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) 
   if (!sums.documents)
     return {buildDecay(at, row, first, {}), buildDecay(at, last, column, {}), buildDecay(at, last, first, {}),
             Value(), Value()};
-  return {buildDecay(at, row, first, goesOn(getStarts("t"))),
-          buildDecay(at, last, column, isLast(getStarts("u"))),
-          buildDecay(at, last, first, goesOn(getLastStart())), keepWhere(goesOn(getStarts("t"))),
-          keepWhere(isLast(getStarts("u")))};
+  return {buildDecay(at, row, first, goesOn(getStarts(AxisRole::Query))),
+          buildDecay(at, last, column, isLast(getStarts(AxisRole::Key))),
+          buildDecay(at, last, first, goesOn(getLastStart())), keepWhere(goesOn(getStarts(AxisRole::Query))),
+          keepWhere(isLast(getStarts(AxisRole::Key)))};
 }
 
 /// Without a decay, a document keeps all or nothing.
 CarriedDecay StateCarrier::carryDocuments() {
   if (mode == CarryMode::Recurrent)
     return {Value(), Value(), keepWhere(goesOnAtKey()), Value(), Value()};
-  Value row = keepWhere(goesOn(getStarts("t"))), column = keepWhere(isLast(getStarts("u")));
+  Value row = keepWhere(goesOn(getStarts(AxisRole::Query))),
+        column = keepWhere(isLast(getStarts(AxisRole::Key)));
   return {row, column, keepWhere(goesOn(getLastStart())), row, column};
 }

@@ -69,7 +69,7 @@ LogicalResult StateCarrier::finish() {
     placeholder->erase();
     setFinal(given,
              buildMap(builder, loc, given, {}, [&](OpBuilder &b, Location where, ValueRange x) -> Value {
-               Value keys = SizeOp::create(b, where, real(), builder.getStringAttr("u"));
+               Value keys = SizeOp::create(b, where, real(), axisAttr(builder, AxisRole::Key));
                return arith::AddFOp::create(b, where, x[0], keys);
              }));
   }
@@ -101,14 +101,14 @@ Value StateCarrier::getPosition() {
   return position = buildMap(
              builder, loc, {}, {},
              [&](OpBuilder &b, Location where, ValueRange) -> Value {
-               Value keys = SizeOp::create(b, where, real(), builder.getStringAttr("u"));
-               Value queries = SizeOp::create(b, where, real(), builder.getStringAttr("t"));
+               Value keys = SizeOp::create(b, where, real(), axisAttr(builder, AxisRole::Key));
+               Value queries = SizeOp::create(b, where, real(), axisAttr(builder, AxisRole::Query));
                return arith::SubFOp::create(b, where, keys, queries);
              },
-             joinAxes({}, real(), {"b"}));
+             joinAxes({}, real(), {AxisRole::Batch}));
 }
 
-Value StateCarrier::getPlaces(StringRef token) {
+Value StateCarrier::getPlaces(AxisRef token) {
   Value &known = places[token];
   if (known)
     return known;
@@ -121,25 +121,25 @@ Value StateCarrier::getPlaces(StringRef token) {
                Value index = IndexOp::create(b, where, real(), builder.getStringAttr(token));
                return arith::AddFOp::create(b, where, index, x[0]);
              },
-             joinAxes({}, real(), {"b", token}));
+             joinAxes({}, real(), {AxisRole::Batch, token}));
 }
 
 /// Queries are the last of the call's tokens.
-Value StateCarrier::buildLocalIndex(OpBuilder &b, Location where, StringRef token) {
+Value StateCarrier::buildLocalIndex(OpBuilder &b, Location where, AxisRef token) {
   Value index = IndexOp::create(b, where, real(), builder.getStringAttr(token));
-  if (token == "u")
+  if (token == AxisRole::Key)
     return index;
-  Value keys = SizeOp::create(b, where, real(), builder.getStringAttr("u"));
-  Value queries = SizeOp::create(b, where, real(), builder.getStringAttr("t"));
+  Value keys = SizeOp::create(b, where, real(), axisAttr(builder, AxisRole::Key));
+  Value queries = SizeOp::create(b, where, real(), axisAttr(builder, AxisRole::Query));
   return arith::SubFOp::create(b, where, index, arith::SubFOp::create(b, where, keys, queries));
 }
 
 /// A place among the tokens, or how many there are.
 static bool isPlace(Operation *scalar) {
   if (auto index = dyn_cast<IndexOp>(scalar))
-    return index.getAxis() == "t" || index.getAxis() == "u";
+    return index.getAxis() == AxisRole::Query || index.getAxis() == AxisRole::Key;
   auto size = dyn_cast<SizeOp>(scalar);
-  return size && (size.getAxis() == "t" || size.getAxis() == "u");
+  return size && (size.getAxis() == AxisRole::Query || size.getAxis() == AxisRole::Key);
 }
 
 /// How many tokens there are bounds a count of those before. Anything else that reads it changes with each
@@ -177,7 +177,9 @@ LogicalResult StateCarrier::movePlaces(Region &formula, MutableOperandRange arra
 
 /// What depends on the calls before is each batch's own.
 void StateCarrier::widen(Operation *op) {
-  auto has = [](Value array) { return isa<ArrayType>(array.getType()) && arrayTypeOf(array).has("b"); };
+  auto has = [](Value array) {
+    return isa<ArrayType>(array.getType()) && arrayTypeOf(array).has(AxisRole::Batch);
+  };
   if (llvm::none_of(op->getOperands(), has))
     return;
   for (Value result : op->getResults())
@@ -190,7 +192,7 @@ void StateCarrier::carryRotation(RopeOp op) {
     return;
   op.getPositionsMutable().assign(getPlaces(op.getToken()));
   Value array = op.getArray();
-  if (arrayTypeOf(array).has("b"))
+  if (arrayTypeOf(array).has(AxisRole::Batch))
     return;
   builder.setInsertionPoint(op);
   ArrayType type = arrayTypeOf(array);
@@ -215,19 +217,20 @@ LogicalResult StateCarrier::checkCausal(Operation *op) {
 LogicalResult StateCarrier::carry(Operation *op) {
   if (mode == CarryMode::Queries) {
     bool ofQueries = llvm::any_of(op->getResultTypes(), [](Type type) {
-      return isa<ArrayType>(type) && cast<ArrayType>(type).has("t");
+      return isa<ArrayType>(type) && cast<ArrayType>(type).has(AxisRole::Query);
     });
     if (ofQueries && isa<ScanOp>(op))
       return carryScan(cast<ScanOp>(op));
     if (ofQueries && isa<ConvolveOp>(op))
       return carryConvolution(cast<ConvolveOp>(op));
-    if (auto align = dyn_cast<AlignOp>(op); align && align.getAxis() == "u")
+    if (auto align = dyn_cast<AlignOp>(op); align && align.getAxis() == AxisRole::Key)
       return refuse(op->getLoc(),
                     "'taylor.align' to u reads queries of earlier calls, and keys alone are kept",
                     "take what it reads from an input over u, or keep states");
     // All keys are there, but of the queries the last ones.
-    WalkResult sizes = op->walk(
-        [&](SizeOp size) -> WalkResult { return size.getAxis() == "t" ? checkSize(size) : success(); });
+    WalkResult sizes = op->walk([&](SizeOp size) -> WalkResult {
+      return size.getAxis() == AxisRole::Query ? checkSize(size) : success();
+    });
     return failure(sizes.wasInterrupted());
   }
   LogicalResult moved = success();

@@ -64,12 +64,12 @@ LogicalResult StateCarrier::carryScan(ScanOp op) {
   return success();
 }
 
-Value StateCarrier::buildOrElse(OpBuilder &b, Location at, StringRef token, Value none, Value some) {
+Value StateCarrier::buildOrElse(OpBuilder &b, Location at, AxisRef token, Value none, Value some) {
   Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr(token));
   return arith::SelectOp::create(b, at, isEqual(b, at, tokens, buildNumber(b, at, real(), 0.0)), none, some);
 }
 
-Value StateCarrier::buildAtLast(ValueRange arrays, StringRef token, Value otherwise, ScalarBody element,
+Value StateCarrier::buildAtLast(ValueRange arrays, AxisRef token, Value otherwise, ScalarBody element,
                                 ScalarBody rest) {
   Location where = arrays.front().getLoc();
   Value last = buildReduce(builder, where, Reduction::Sum, token, arrays, {},
@@ -85,12 +85,12 @@ Value StateCarrier::buildAtLast(ValueRange arrays, StringRef token, Value otherw
   });
 }
 
-Value StateCarrier::buildAtLast(Value array, StringRef token, Value otherwise) {
+Value StateCarrier::buildAtLast(Value array, AxisRef token, Value otherwise) {
   return buildAtLast(array, token, otherwise, buildStopped, buildStopped);
 }
 
 void StateCarrier::carrySum(ScanOp op) {
-  StringRef token = op.getAxis();
+  AxisRef token = op.getAxis();
   ArrayType type = withBatch(op.getResult().getType());
   Value initial = addInitial("sum", type.without({token}).clone(real()));
   Value terms = buildTerms(op), before = initial, left = initial;
@@ -101,7 +101,7 @@ void StateCarrier::carrySum(ScanOp op) {
   }
   Value whole = buildSum(builder, op.getLoc(), op.getResult(), before);
   op.getResult().replaceAllUsesExcept(whole, whole.getDefiningOp());
-  if (!op.getExclusive() && token == "u")
+  if (!op.getExclusive() && token == AxisRole::Key)
     runningSums[whole] = initial;
   Value added = buildReduce(builder, op.getLoc(), Reduction::Sum, token, terms, {},
                             [](OpBuilder &, Location, ValueRange x) { return x[0]; });
@@ -109,7 +109,7 @@ void StateCarrier::carrySum(ScanOp op) {
 }
 
 void StateCarrier::carryMaximum(ScanOp op) {
-  StringRef token = op.getAxis();
+  AxisRef token = op.getAxis();
   ArrayType type = withBatch(op.getResult().getType());
   Value initial = addInitial("maximum", type.without({token}).clone(real()));
   // With no token before, 0 is none of the terms. A maximum has no derivative.
@@ -155,9 +155,9 @@ StringRef StateCarrier::lastAxis(int64_t count) {
   return axis = builder.getStringAttr(name);
 }
 
-Value StateCarrier::carryLast(Value array, StringRef token, int64_t count) {
+Value StateCarrier::carryLast(Value array, AxisRef token, int64_t count) {
   Location where = array.getLoc();
-  StringRef axis = lastAxis(count);
+  AxisRef axis = lastAxis(count);
   ArrayType type = withBatch(arrayTypeOf(array)).without({token});
   SmallVector<StringAttr> axes(type.getAxes());
   SmallVector<int64_t> sizes(type.getSizes());
@@ -203,7 +203,7 @@ Value StateCarrier::carryLast(Value array, StringRef token, int64_t count) {
 }
 
 /// What is kept, number i of n at position - n + i, as the call's token of a number sees it.
-Value StateCarrier::lastOf(Value initial, StringRef token, int64_t number, Value within) {
+Value StateCarrier::lastOf(Value initial, AxisRef token, int64_t number, Value within) {
   if (!within)
     return initial;
   StringRef axis = arrayTypeOf(initial).getAxes().back();
@@ -218,7 +218,7 @@ Value StateCarrier::lastOf(Value initial, StringRef token, int64_t number, Value
                   });
 }
 
-void StateCarrier::addToFirst(Value result, StringRef token, ArrayRef<Value> terms) {
+void StateCarrier::addToFirst(Value result, AxisRef token, ArrayRef<Value> terms) {
   SmallVector<Value> arrays{result};
   llvm::append_range(arrays, terms);
   ArrayType type = withBatch(arrayTypeOf(result));
@@ -244,7 +244,7 @@ LogicalResult StateCarrier::carryShift(ScanOp op) {
   if (amount == 0)
     return success();
   Value initial = carryLast(buildTerms(op), op.getAxis(), amount);
-  StringRef axis = lastAxis(amount);
+  AxisRef axis = lastAxis(amount);
   SmallVector<Value> terms;
   for (int64_t number = 0; number < amount; ++number)
     terms.push_back(buildReduce(
@@ -267,9 +267,9 @@ LogicalResult StateCarrier::carryConvolution(ConvolveOp op) {
   int64_t count = op.getNumTaps() - 1;
   if (count == 0)
     return success();
-  StringRef token = op.getArray().getType().has("t") ? "t" : "u";
+  AxisRef token = op.getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
   Value initial = carryLast(op.getArray(), token, count);
-  StringRef axis = lastAxis(count), tap = op.getTapAxis();
+  AxisRef axis = lastAxis(count), tap = op.getTapAxis();
   SmallVector<Value> terms;
   for (int64_t number = 0; number < count; ++number)
     terms.push_back(buildReduce(

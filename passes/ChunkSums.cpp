@@ -108,7 +108,7 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
 
 /// The largest so far, of an array over keys.
 static Value buildLargestKey(OpBuilder &builder, Value array, Value within) {
-  return buildRunningMaximum(builder, array, "u", within, /*exclusive=*/false,
+  return buildRunningMaximum(builder, array, AxisRole::Key, within, /*exclusive=*/false,
                              [](OpBuilder &, Location, ValueRange x) { return x[0]; });
 }
 
@@ -125,8 +125,8 @@ Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
     return {};
   Location loc = op.getLoc();
   Value largest = buildLargestKey(builder, buildFactor(builder, op, parts->column, {}), sums.documents);
-  largest = AlignOp::create(builder, loc, arrayTypeOf(largest).renamed("u", "t"), largest,
-                            builder.getStringAttr("t"));
+  largest = AlignOp::create(builder, loc, arrayTypeOf(largest).renamed(AxisRole::Key, AxisRole::Query),
+                            largest, axisAttr(builder, AxisRole::Query));
   SmallVector<Value> arrays{largest};
   if (parts->row)
     arrays.push_back(buildFactor(builder, op, parts->row, {}));
@@ -150,8 +150,8 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   if (!sums.columnExponent && !sums.documents)
     return {};
   Location loc = op.getLoc();
-  auto readFor = [&](Value array, StringRef token) -> Value {
-    return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed("u", token), array, chunk,
+  auto readFor = [&](Value array, AxisRef token) -> Value {
+    return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed(AxisRole::Key, token), array, chunk,
                           side == ChunkSide::Opposite);
   };
   ChunkDecay decay;
@@ -183,18 +183,18 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
     // As buildMaximum has it: the two become one.
     Value largest = buildLargestKey(builder, buildMap(builder, loc, column, {}, buildMinus), sums.documents);
     decay.edges = buildMap(builder, loc, largest, {}, buildMinus);
-    exponents = {buildFactor(builder, op, sums.rowExponent, {}), readFor(decay.edges, "t")};
+    exponents = {buildFactor(builder, op, sums.rowExponent, {}), readFor(decay.edges, AxisRole::Query)};
   }
   if (keys) {
-    Value queries =
-        AlignOp::create(builder, loc, arrayTypeOf(keys).renamed("u", "t"), keys, builder.getStringAttr("t"));
-    documents = {queries, readFor(keys, "t")};
+    Value queries = AlignOp::create(builder, loc, arrayTypeOf(keys).renamed(AxisRole::Key, AxisRole::Query),
+                                    keys, axisAttr(builder, AxisRole::Query));
+    documents = {queries, readFor(keys, AxisRole::Query)};
   }
   buildSide(exponents, documents, decay.row, decay.ownRow);
   if (column)
-    exponents = {readFor(decay.edges, "u"), column};
+    exponents = {readFor(decay.edges, AxisRole::Key), column};
   if (keys)
-    documents = {readFor(keys, "u"), keys};
+    documents = {readFor(keys, AxisRole::Key), keys};
   buildSide(exponents, documents, decay.column, decay.ownColumn);
   return decay;
 }

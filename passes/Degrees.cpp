@@ -64,10 +64,10 @@ static bool variesWithKey(PairwiseOp op, Value scalar) {
     if (auto argument = dyn_cast<BlockArgument>(part))
       return llvm::any_of(arraysOf(op, argument), [](Value array) {
         StringRef token = tokenAxis(arrayTypeOf(array));
-        return token == "u" || token == "lag";
+        return token == AxisRole::Key || token == AxisRole::Lag;
       });
     auto index = part.getDefiningOp<IndexOp>();
-    return index && index.getAxis() == "u";
+    return index && index.getAxis() == AxisRole::Key;
   });
 }
 
@@ -484,7 +484,7 @@ bool DegreeAnalysis::visitArrayOp(Operation &op) {
     // A sum over rows of unlike maxima.
     auto reduce = dyn_cast<ReduceOp>(op);
     bool joinsRows = reduce && llvm::any_of(reduce.getAxes().getAsRange<StringAttr>(), [](StringAttr axis) {
-                       return isRuntimeAxis(axis) || axis == "group";
+                       return isRuntimeAxis(axis) || axis == kGroup;
                      });
     if (joinsRows) {
       if (!bringToZero(body.getTerminator()->getOpOperand(0)))

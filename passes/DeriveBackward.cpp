@@ -65,7 +65,8 @@ private:
   static OperandRange guardsOf(Value value) {
     if (auto map = value.getDefiningOp<MapOp>())
       return map.getLive();
-    if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && reduce.getResult().getType().has("t"))
+    if (auto reduce = value.getDefiningOp<ReduceOp>();
+        reduce && reduce.getResult().getType().has(AxisRole::Query))
       return reduce.getLive();
     return OperandRange(nullptr, 0);
   }

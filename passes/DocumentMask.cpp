@@ -17,7 +17,7 @@ static ScanOp runningMaximum(Value array, bool reverse) {
 
 static bool isPosition(Value scalar) {
   auto index = scalar.getDefiningOp<IndexOp>();
-  return index && index.getAxis() == "u";
+  return index && index.getAxis() == AxisRole::Key;
 }
 
 std::optional<DocumentCondition> taylor::readDocuments(PairwiseOp op, Value condition) {
@@ -35,7 +35,8 @@ std::optional<DocumentCondition> taylor::readDocuments(PairwiseOp op, Value cond
     std::swap(queries, keys);
   auto align = queries.getDefiningOp<AlignOp>();
   ScanOp numbers = runningMaximum(keys, /*reverse=*/false);
-  if (!align || align.getAxis() != "t" || align.getArray() != keys || !numbers || numbers.getWithin())
+  if (!align || align.getAxis() != AxisRole::Query || align.getArray() != keys || !numbers ||
+      numbers.getWithin())
     return std::nullopt;
   return DocumentCondition{keys, queries};
 }
@@ -49,7 +50,9 @@ bool taylor::areStarts(Value numbers) {
          isPosition(choice.getFalseValue());
 }
 
-bool taylor::areShared(Value numbers) { return arrayTypeOf(numbers).without({"b", "u"}).getAxes().empty(); }
+bool taylor::areShared(Value numbers) {
+  return arrayTypeOf(numbers).without({AxisRole::Batch, AxisRole::Key}).getAxes().empty();
+}
 
 /// Positions from 1: the largest of a document's is where it ends.
 static bool isNextPosition(Value scalar) {
@@ -62,11 +65,11 @@ Value taylor::buildEnds(OpBuilder &builder, Value numbers) {
   ArrayType type = arrayTypeOf(numbers);
   auto scan = ScanOp::create(
       builder, loc, type, numbers, numbers, ScanKindAttr::get(builder.getContext(), ScanKind::Max),
-      builder.getStringAttr("u"), UnitAttr(), builder.getUnitAttr(), builder.getI64IntegerAttr(0));
+      axisAttr(builder, AxisRole::Key), UnitAttr(), builder.getUnitAttr(), builder.getI64IntegerAttr(0));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(addBlock(scan.getBody(), type.getScalarType(), loc));
   Type real = type.getScalarType();
-  Value position = IndexOp::create(builder, loc, real, builder.getStringAttr("u"));
+  Value position = IndexOp::create(builder, loc, real, axisAttr(builder, AxisRole::Key));
   Value next = arith::AddFOp::create(builder, loc, position, buildNumber(builder, loc, real, 1.0));
   YieldOp::create(builder, loc, next, ArrayAttr());
   return scan;

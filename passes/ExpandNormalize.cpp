@@ -19,7 +19,7 @@ namespace {
 struct NormExpander {
   OpBuilder &builder;
   Location loc;
-  StringRef axis;
+  AxisRef axis;
   double epsilon;
 
   Value square(Reduction kind, Value x) {

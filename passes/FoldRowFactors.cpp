@@ -69,7 +69,7 @@ private:
       return pinned->second;
     Value row = op.getArrayOf(argument);
     StringRef token = tokenAxis(arrayTypeOf(row));
-    return token == "u" || token == "lag" ? std::optional(0) : std::nullopt;
+    return token == AxisRole::Key || token == AxisRole::Lag ? std::optional(0) : std::nullopt;
   }
 
   std::optional<int> powerOfResult(Operation *scalar) {
@@ -188,7 +188,7 @@ private:
     auto difference = exponential.getOperand().getDefiningOp<arith::SubFOp>();
     auto subtracted = difference ? dyn_cast<BlockArgument>(difference.getRhs()) : BlockArgument();
     bool isRow = subtracted && int64_t(subtracted.getArgNumber()) >= op.getNumProducts() &&
-                 (tokenAxis(arrayTypeOf(arrayOf(subtracted))) == "t" ||
+                 (tokenAxis(arrayTypeOf(arrayOf(subtracted))) == AxisRole::Query ||
                   tokenAxis(arrayTypeOf(arrayOf(subtracted))).empty());
     if (isRow) {
       Value both = buildGuarded(
@@ -325,7 +325,7 @@ struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
       return; // its weights decide what is subtracted
     for (auto [number, array] : llvm::enumerate(op.getArrays())) {
       auto map = array.getDefiningOp<MapOp>();
-      Value x = map && arrayTypeOf(array).has("t") ? findRowFactored(map) : Value();
+      Value x = map && arrayTypeOf(array).has(AxisRole::Query) ? findRowFactored(map) : Value();
       if (!x)
         continue;
       OpBuilder builder(map);

@@ -65,7 +65,9 @@ void taylor::replaceNumbers(Operation *root, DictionaryAttr parameters, ChannelS
       else
         number = cast<FloatAttr>(value).getValueAsDouble();
     } else if (auto size = dyn_cast<SizeOp>(op)) {
-      int64_t known = size.getAxis() == "d" ? sizes.d : size.getAxis() == "e" ? sizes.e : 0;
+      int64_t known = size.getAxis() == AxisRole::Channel        ? sizes.d
+                      : size.getAxis() == AxisRole::ValueChannel ? sizes.e
+                                                                 : 0;
       if (known > 0)
         number = static_cast<double>(known);
     }

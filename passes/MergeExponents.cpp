@@ -58,11 +58,11 @@ bool isOfPairs(Value scalar) {
     auto index = part.getDefiningOp<IndexOp>();
     auto argument = dyn_cast<BlockArgument>(part);
     Value array = argument ? pairs.getArrayOf(argument) : Value();
-    auto isOf = [&](StringRef axis) {
+    auto isOf = [&](AxisRef axis) {
       return (index && index.getAxis() == axis) || (array && arrayTypeOf(array).has(axis));
     };
-    ofRows |= isOf("t") || isOf("lag");
-    ofColumns |= isOf("u") || isOf("lag");
+    ofRows |= isOf(AxisRole::Query) || isOf(AxisRole::Lag);
+    ofColumns |= isOf(AxisRole::Key) || isOf(AxisRole::Lag);
   }
   return ofRows && ofColumns;
 }

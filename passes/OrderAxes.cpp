@@ -8,7 +8,7 @@ using namespace taylor;
 /// An array's type with its axes in the table's order; that of a state or of integers as it is.
 static ArrayType inTableOrder(Value array) {
   ArrayType type = arrayTypeOf(array);
-  bool stays = type.has("f") || type.getElementType().isInteger();
+  bool stays = type.has(AxisRole::Feature) || type.getElementType().isInteger();
   return stays ? type : joinAxes(array, type.getElementType());
 }
 

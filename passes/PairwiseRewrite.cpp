@@ -206,11 +206,11 @@ Value taylor::addScalarOperand(PairwiseOp op, Value array) {
 
 ArrayType taylor::rowType(PairwiseOp op) {
   MLIRContext *context = op.getContext();
-  StringRef t = "t";
+  AxisRef t = AxisRole::Query;
   ArrayType rows = joinAxes({}, op.getRealType(), t);
   for (Value array : op.getArrays()) {
     ArrayType type = arrayTypeOf(array);
-    SmallVector<StringRef> gone = {"u", "t", "lag"};
+    SmallVector<AxisRef> gone = {AxisRole::Key, AxisRole::Query, AxisRole::Lag};
     for (StringAttr axis : type.getAxes())
       if (!isRuntimeAxis(axis))
         gone.push_back(axis);
@@ -218,7 +218,7 @@ ArrayType taylor::rowType(PairwiseOp op) {
         joinArrays([&] { return op.emitError(); }, context, {rows, type.without(gone)}, {}, op.getRealType());
     rows = joined.value_or(rows);
   }
-  return rows.renamed("g", "h");
+  return rows.renamed(AxisRole::KeyHead, AxisRole::Head);
 }
 
 PairwiseOp taylor::replaceTotals(OpBuilder &builder, PairwiseOp op) {
@@ -232,10 +232,11 @@ PairwiseOp taylor::replaceTotals(OpBuilder &builder, PairwiseOp op) {
       sums[index] = PairSumAttr::get(op.getContext(), PairOutput::Rows, total.getYielded(), total.getArray());
       sum.setType(ofRows);
       ArrayType type = arrayTypeOf(result);
-      SmallVector<StringRef> axes;
+      SmallVector<AxisRef> axes;
       for (StringAttr axis : ofRows.getAxes())
         if (!type.has(axis))
-          axes.push_back(axis == "h" && type.has("g") ? StringRef("group") : axis.getValue());
+          axes.push_back(axis == AxisRole::Head && type.has(AxisRole::KeyHead) ? StringRef(kGroup)
+                                                                               : axis.getValue());
       sum = buildReduce(builder, op.getLoc(), Reduction::Sum, axes, sum, {},
                         [](OpBuilder &, Location, ValueRange x) { return x[0]; });
     }

@@ -31,9 +31,9 @@ std::optional<Linear> linearOf(Value value) {
   if (!op)
     return std::nullopt;
   if (auto index = dyn_cast<IndexOp>(op)) {
-    if (index.getAxis() == "t")
+    if (index.getAxis() == AxisRole::Query)
       return Linear{1, 0, 0};
-    if (index.getAxis() == "u")
+    if (index.getAxis() == AxisRole::Key)
       return Linear{0, 1, 0};
     return std::nullopt;
   }

@@ -41,7 +41,8 @@ bool readsSizes(Operation *op) {
 
 /// Whether a key's result does not depend on later keys, nor on more than the last few before it.
 bool isLocal(Operation *op) {
-  if (readsSizes(op) || !llvm::all_of(op->getResults(), [](Value result) { return typeOf(result).has("u"); }))
+  if (readsSizes(op) ||
+      !llvm::all_of(op->getResults(), [](Value result) { return typeOf(result).has(AxisRole::Key); }))
     return false;
   if (auto scan = dyn_cast<ScanOp>(op))
     return scan.isShift() && !scan.getReverse() && !scan.getWithin() &&
@@ -49,7 +50,8 @@ bool isLocal(Operation *op) {
   if (auto convolve = dyn_cast<ConvolveOp>(op))
     return !convolve.getReverse() && !convolve.getWithin();
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    return !reducesTokens(reduce) && !llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), "b");
+    return !reducesTokens(reduce) &&
+           !llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), AxisRole::Batch);
   return isa<MapOp, RopeOp>(op);
 }
 
@@ -58,7 +60,7 @@ int64_t elementsOf(Value value) {
   int64_t elements = 1;
   ArrayType type = typeOf(value);
   for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes()))
-    elements *= axis == "h" ? 4 : isRuntimeAxis(axis) ? 1 : size;
+    elements *= axis == AxisRole::Head ? 4 : isRuntimeAxis(axis) ? 1 : size;
   return elements;
 }
 
@@ -69,13 +71,13 @@ public:
   /// Whether anything of keys is worth keeping in place of the inputs.
   bool run() {
     for (BlockArgument argument : body().getArguments())
-      origins[argument] = typeOf(argument).has("t")   ? Origin::Rest
-                          : typeOf(argument).has("u") ? Origin::Key
-                                                      : Origin::Shared;
+      origins[argument] = typeOf(argument).has(AxisRole::Query) ? Origin::Rest
+                          : typeOf(argument).has(AxisRole::Key) ? Origin::Key
+                                                                : Origin::Shared;
     for (Operation &op : body().without_terminator())
       for (Value result : op.getResults())
         origins[result] = originOf(&op);
-    auto ofKeys = [](Value value) { return typeOf(value).has("u"); };
+    auto ofKeys = [](Value value) { return typeOf(value).has(AxisRole::Key); };
     if (llvm::any_of(body().getTerminator()->getOperands(), ofKeys))
       return false;
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body())))
@@ -98,7 +100,9 @@ private:
       return llvm::any_of(op->getOperands(),
                           [&](Value operand) { return origins.lookup(operand) == origin; });
     };
-    auto ofQueries = [](Value result) { return typeOf(result).has("t") || typeOf(result).has("lag"); };
+    auto ofQueries = [](Value result) {
+      return typeOf(result).has(AxisRole::Query) || typeOf(result).has(AxisRole::Lag);
+    };
     if (is(Origin::Rest) || llvm::any_of(op->getResults(), ofQueries))
       return Origin::Rest;
     if (!is(Origin::Key))

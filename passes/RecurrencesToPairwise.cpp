@@ -43,16 +43,16 @@ Value buildSeries(OpBuilder &builder, Location loc, Value x, int64_t first, Arra
 
 /// How many keys a query sees: all, or those with u <= t.
 Value buildPlaceCount(OpBuilder &builder, Location loc, Type real, bool causal) {
-  SmallVector<StringRef> axes;
+  SmallVector<AxisRef> axes;
   if (causal)
-    axes.push_back("t");
+    axes.push_back(AxisRole::Query);
   return buildMap(
       builder, loc, {}, {},
       [&](OpBuilder &b, Location loc, ValueRange) -> Value {
-        Value keys = SizeOp::create(b, loc, real, b.getStringAttr("u"));
+        Value keys = SizeOp::create(b, loc, real, axisAttr(b, AxisRole::Key));
         if (!causal)
           return keys;
-        Value t = IndexOp::create(b, loc, real, b.getStringAttr("t"));
+        Value t = IndexOp::create(b, loc, real, axisAttr(b, AxisRole::Query));
         Value upToHere = arith::AddFOp::create(b, loc, t, buildNumber(b, loc, real, 1.0));
         Value any = arith::MaximumFOp::create(b, loc, upToHere, buildNumber(b, loc, real, 0.0));
         return arith::MinimumFOp::create(b, loc, any, keys);
@@ -64,19 +64,20 @@ Value buildPlaceCount(OpBuilder &builder, Location loc, Type real, bool causal) 
 /// whole.
 Value buildPairCount(OpBuilder &builder, Location loc, Type real, ArrayRef<Value> arrays, Region &condition,
                      function_ref<void(Region &)> buildVisible) {
-  SmallVector<StringRef> axes = {"t"};
+  SmallVector<AxisRef> axes = {AxisRole::Query};
   for (StringRef axis : indexedAxes(condition))
-    if (axis != "t" && axis != "u")
+    if (axis != AxisRole::Query && axis != AxisRole::Key)
       axes.push_back(axis);
   ArrayType rows = joinAxes({}, real, axes);
   for (auto [array, argument] : llvm::zip_equal(arrays, condition.getArguments()))
     if (!argument.use_empty())
       rows = joinArrays([&] { return emitError(loc); }, builder.getContext(),
-                        {rows, arrayTypeOf(array).without({"t", "u", "lag"})}, {}, real)
+                        {rows, arrayTypeOf(array).without({AxisRole::Query, AxisRole::Key, AxisRole::Lag})},
+                        {}, real)
                  .value_or(rows);
   // The group of a key/value head is that of its query heads.
-  if (rows.has("g"))
-    rows = rows.renamed("g", "h");
+  if (rows.has(AxisRole::KeyHead))
+    rows = rows.renamed(AxisRole::KeyHead, AxisRole::Head);
   auto scalars = llvm::to_vector(llvm::seq<int64_t>(0, arrays.size()));
   auto output = PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, -1);
   auto op = PairwiseOp::create(builder, loc, TypeRange(rows), arrays, ArrayRef<int64_t>(), scalars,
@@ -96,12 +97,12 @@ Value buildPairCount(OpBuilder &builder, Location loc, Type real, ArrayRef<Value
 /// Whether the condition of visible pairs is u <= t.
 bool isCausal(Region &visible) {
   auto compare = visible.front().getTerminator()->getOperand(0).getDefiningOp<arith::CmpFOp>();
-  auto isPlace = [](Value scalar, StringRef axis) {
+  auto isPlace = [](Value scalar, AxisRef axis) {
     auto index = scalar.getDefiningOp<IndexOp>();
     return index && index.getAxis() == axis;
   };
-  return compare && compare.getPredicate() == arith::CmpFPredicate::OLE && isPlace(compare.getLhs(), "u") &&
-         isPlace(compare.getRhs(), "t");
+  return compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
+         isPlace(compare.getLhs(), AxisRole::Key) && isPlace(compare.getRhs(), AxisRole::Query);
 }
 
 /// The same of an operation over pairs that a specification has itself.
@@ -160,8 +161,8 @@ void PairwiseBuilder::buildVisible(Region &region, ArrayRef<Value> scalars, unsi
   builder.setInsertionPointToStart(block);
   Value visible;
   if (sum.mask == Mask::Causal) {
-    Value t = IndexOp::create(builder, loc, real, builder.getStringAttr("t"));
-    Value u = IndexOp::create(builder, loc, real, builder.getStringAttr("u"));
+    Value t = IndexOp::create(builder, loc, real, axisAttr(builder, AxisRole::Query));
+    Value u = IndexOp::create(builder, loc, real, axisAttr(builder, AxisRole::Key));
     visible = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, u, t);
   }
   if (hasConditions()) {
@@ -216,8 +217,9 @@ void PairwiseBuilder::build() {
   };
   SmallVector<Value> scalarArrays;
   if (sum.decay) {
-    ArrayType type = arrayTypeOf(sum.decay).renamed("u", "t");
-    scalarArrays.push_back(AlignOp::create(builder, loc, type, sum.decay, builder.getStringAttr("t")));
+    ArrayType type = arrayTypeOf(sum.decay).renamed(AxisRole::Key, AxisRole::Query);
+    scalarArrays.push_back(
+        AlignOp::create(builder, loc, type, sum.decay, axisAttr(builder, AxisRole::Query)));
     scalarArrays.push_back(sum.decay);
   }
   unsigned firstExtra = scalarArrays.size();

@@ -39,7 +39,7 @@ Value taylor::findRowFactored(MapOp map) {
 
 Value taylor::buildRowFactor(OpBuilder &builder, MapOp map, Value x) {
   auto type = cast<ArrayType>(map.getType());
-  SmallVector<StringRef> channels;
+  SmallVector<AxisRef> channels;
   for (StringAttr axis : type.getAxes())
     if (!isRuntimeAxis(axis))
       channels.push_back(axis);

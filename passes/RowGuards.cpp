@@ -71,11 +71,12 @@ template <typename Op> MapOp buildPart(Op op, Value scalar, ArrayType domain) {
   llvm::SmallDenseSet<StringRef> axes;
   for (Value array : arrays)
     for (StringAttr axis : arrayTypeOf(array).getAxes())
-      axes.insert(axis == "g" && domain.has("h") ? StringRef("h") : axis.getValue());
+      axes.insert(axis == AxisRole::KeyHead && domain.has(AxisRole::Head) ? AxisRef(AxisRole::Head)
+                                                                          : axis.getValue());
   for (Value part : made)
     if (Operation *from = part.getDefiningOp(); isa_and_nonnull<IndexOp>(from))
       axes.insert(cast<IndexOp>(from).getAxis());
-  SmallVector<StringRef> absent;
+  SmallVector<AxisRef> absent;
   for (StringAttr axis : domain.getAxes())
     if (!axes.contains(axis.getValue()))
       absent.push_back(axis.getValue());
@@ -100,7 +101,7 @@ template <typename Op> void dropUnused(Op op) {
   for (Operation *scalar : llvm::reverse(scalars))
     if (scalar->use_empty())
       scalar->erase();
-  SmallVector<StringRef> indexed = indexedAxes(op.getBody());
+  SmallVector<AxisRef> indexed = indexedAxes(op.getBody());
   Type real = realTypeOf(op.getContext(), op.getArrays().getTypes());
   for (int64_t i = op.getArrays().size() - 1; i >= 0; --i) {
     SmallVector<Value> rest(op.getArrays());
@@ -269,13 +270,13 @@ template <typename Op> void RowGuards::leaveOutParts(Op op, ArrayType domain) {
 
 /// A reduction is dead where all its terms are.
 RowGuards::Sums RowGuards::reduceSums(ReduceOp reduce, const Sums &terms) {
-  auto varies = [](Value count, StringRef axis) {
-    return arrayTypeOf(count).has(axis == "group" ? "h" : axis);
+  auto varies = [](Value count, AxisRef axis) {
+    return arrayTypeOf(count).has(axis == kGroup ? AxisRole::Head : axis);
   };
   Sums result;
   result.everywhere = terms.everywhere;
   for (Value count : terms.counts) {
-    SmallVector<StringRef> axes;
+    SmallVector<AxisRef> axes;
     for (StringRef axis : reduce.getAxes().getAsValueRange<StringAttr>())
       if (varies(count, axis))
         axes.push_back(axis);
@@ -284,9 +285,9 @@ RowGuards::Sums RowGuards::reduceSums(ReduceOp reduce, const Sums &terms) {
   return result;
 }
 
-Value RowGuards::buildLargest(Operation *op, ArrayRef<StringRef> axes, Value count) {
+Value RowGuards::buildLargest(Operation *op, ArrayRef<AxisRef> axes, Value count) {
   OpBuilder builder(op);
-  Value &known = reducedCounts[builder.getStrArrayAttr(axes)][SmallVector<Value>{count}];
+  Value &known = reducedCounts[axesAttr(builder, axes)][SmallVector<Value>{count}];
   if (known)
     hoist(known, op);
   else
@@ -334,8 +335,9 @@ private:
   static constexpr bool kEverywhere = true;
 
   void read(Value array, const Readers &where) {
-    known[array].add(
-        isa<ArrayType>(array.getType()) && arrayTypeOf(array).has("t") ? where : Readers{kEverywhere, {}});
+    known[array].add(isa<ArrayType>(array.getType()) && arrayTypeOf(array).has(AxisRole::Query)
+                         ? where
+                         : Readers{kEverywhere, {}});
   }
   void readLocal(Operation &op, ValueRange arrays, ValueRange live) {
     Readers where = of(op);
@@ -357,7 +359,8 @@ private:
 
 void ReaderAnalysis::visit(Operation &op) {
   auto reduce = dyn_cast<ReduceOp>(op);
-  bool mixesRows = reduce && llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), "t");
+  bool mixesRows =
+      reduce && llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), AxisRole::Query);
   if (auto map = dyn_cast<MapOp>(op))
     return readLocal(op, map.getArrays(), map.getLive());
   if (reduce && !mixesRows)
@@ -394,10 +397,11 @@ Value RowGuards::buildAny(Operation *op, ArrayRef<Value> given, ArrayType domain
   SmallVector<Value> fitting;
   for (Value count : given) {
     hoist(count, op);
-    SmallVector<StringRef> axes;
+    SmallVector<AxisRef> axes;
     for (StringAttr axis : arrayTypeOf(count).getAxes())
       if (!domain.has(axis.getValue()))
-        axes.push_back(axis == "h" && domain.has("g") ? StringRef("group") : axis.getValue());
+        axes.push_back(axis == AxisRole::Head && domain.has(AxisRole::KeyHead) ? StringRef(kGroup)
+                                                                               : axis.getValue());
     if (!axes.empty())
       count = buildLargest(op, axes, count);
     fitting.push_back(count);
@@ -430,7 +434,7 @@ void RowGuards::guardOperands(Block &block) {
         llvm::any_of(readers.counts, [&](Value count) { return isMadeOf(count, &op); }))
       continue;
     ArrayType domain = domainOf(&op);
-    if (!domain.has("t") || staysFinite(&op))
+    if (!domain.has(AxisRole::Query) || staysFinite(&op))
       continue;
     auto live = isa<MapOp>(op) ? cast<MapOp>(op).getLiveMutable() : cast<ReduceOp>(op).getLiveMutable();
     Value any = buildAny(&op, readers.counts.getArrayRef(), domain);

@@ -49,7 +49,7 @@ private:
   void guardReduce(ReduceOp reduce);
   Sums reduceSums(ReduceOp reduce, const Sums &terms);
   /// Of a count per row, the largest over axes.
-  mlir::Value buildLargest(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes, mlir::Value count);
+  mlir::Value buildLargest(mlir::Operation *op, llvm::ArrayRef<AxisRef> axes, mlir::Value count);
   mlir::Value buildAny(mlir::Operation *op, llvm::ArrayRef<mlir::Value> given, ArrayType domain);
   /// What guards an operation of these sums.
   llvm::SmallVector<mlir::Value> guardsOf(mlir::Operation *op, const Sums &sums, ArrayType domain);

@@ -84,12 +84,12 @@ bool SeparableSums::readCondition(Value condition) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return readCondition(both.getLhs()) && readCondition(both.getRhs());
   auto compare = condition.getDefiningOp<arith::CmpFOp>();
-  auto isIndex = [](Value value, StringRef axis) {
+  auto isIndex = [](Value value, AxisRef axis) {
     auto index = value.getDefiningOp<IndexOp>();
     return index && index.getAxis() == axis;
   };
-  if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE && isIndex(compare.getLhs(), "u") &&
-      isIndex(compare.getRhs(), "t"))
+  if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
+      isIndex(compare.getLhs(), AxisRole::Key) && isIndex(compare.getRhs(), AxisRole::Query))
     return causal = true;
   std::optional<DocumentCondition> same = readDocuments(op, condition);
   if (!same || (documents && documents != same->keys))
@@ -114,13 +114,16 @@ unsigned SeparableSums::dependenceOf(Value scalar) {
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
     if (Value array = op.getArrayOf(argument)) {
       auto type = cast<ArrayType>(array.getType());
-      result = type.has("t") ? Rows : type.has("u") ? Columns : type.has("lag") ? Rows | Columns : None;
+      result = type.has(AxisRole::Query) ? Rows
+               : type.has(AxisRole::Key) ? Columns
+               : type.has(AxisRole::Lag) ? Rows | Columns
+                                         : None;
     } else {
       bool isProduct = argument.getArgNumber() < op.getNumProducts(*argument.getOwner()->getParent());
       result = isProduct ? Products : Products | Rows | Columns; // the running maximum
     }
   } else if (auto index = scalar.getDefiningOp<IndexOp>()) {
-    result = index.getAxis() == "t" ? Rows : index.getAxis() == "u" ? Columns : None;
+    result = index.getAxis() == AxisRole::Query ? Rows : index.getAxis() == AxisRole::Key ? Columns : None;
   } else {
     for (Value operand : scalar.getDefiningOp()->getOperands())
       result |= dependenceOf(operand);

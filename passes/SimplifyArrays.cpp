@@ -107,8 +107,8 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
       collectAxes(factor, op.getArrays(), axes);
       return llvm::none_of(op.getAxes().getAsRange<StringAttr>(), [&](StringAttr axis) {
         // A key/value head varies along the query heads, but not within its group.
-        return axes.contains(axis == "group" ? StringRef("h") : axis.getValue()) ||
-               (axis == "h" && axes.contains("g"));
+        return axes.contains(axis == kGroup ? StringRef(nameOf(AxisRole::Head)) : axis.getValue()) ||
+               (axis == AxisRole::Head && axes.contains(nameOf(AxisRole::KeyHead)));
       });
     };
     Product inner = Product::read(scalar), outer;
@@ -259,7 +259,7 @@ struct BeginStates : OpRewritePattern<StatesOp> {
 };
 
 /// Whether the arrays give the sizes of all free axes that a body reads the index of.
-static bool haveSizes(ArrayRef<Value> arrays, ArrayRef<StringRef> indexed) {
+static bool haveSizes(ArrayRef<Value> arrays, ArrayRef<AxisRef> indexed) {
   return llvm::all_of(indexed, [&](StringRef axis) {
     return isRoleAxis(axis) ||
            llvm::any_of(arrays, [&](Value array) { return arrayTypeOf(array).has(axis); });
@@ -303,11 +303,11 @@ private:
     for (Value array : op.getArrays())
       if (array != producer.getResult())
         rest.push_back(array);
-    SmallVector<StringRef> indexed = indexedAxes(producer.getBody());
+    SmallVector<AxisRef> indexed = indexedAxes(producer.getBody());
     llvm::append_range(indexed, indexedAxes(op.getBody()));
     ArrayType joined = joinAxes(rest, type.getElementType(), indexed);
     bool covered = llvm::all_of(type.getAxes(), [&](StringAttr axis) {
-      return joined.has(axis) || (axis == "g" && joined.has("h"));
+      return joined.has(axis) || (axis == AxisRole::KeyHead && joined.has(AxisRole::Head));
     });
     return covered || (std::is_same_v<Op, MapOp> && haveSizes(rest, indexed));
   }
@@ -355,7 +355,7 @@ private:
   static bool keepsDomain(Op op, unsigned gone) {
     SmallVector<Value> rest(op.getArrays());
     Type real = realTypeOf(op.getContext(), op.getArrays().getTypes());
-    SmallVector<StringRef> indexed = indexedAxes(op.getBody());
+    SmallVector<AxisRef> indexed = indexedAxes(op.getBody());
     ArrayType all = joinAxes(rest, real, indexed);
     rest.erase(rest.begin() + gone);
     if (std::is_same_v<Op, MapOp>)

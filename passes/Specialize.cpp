@@ -266,13 +266,15 @@ LogicalResult Specializer::setOrders(RecurrencesOp op) {
 FailureOr<ArrayType> Specializer::sized(Location loc, ArrayType type, Type elementType) {
   SmallVector<int64_t> sizes(type.getSizes());
   for (auto [axis, size] : llvm::zip(type.getAxes(), sizes)) {
-    int64_t wanted = axis == "d" ? choices.headDim : axis == "e" ? choices.valueDim : ArrayType::kUnknown;
+    int64_t wanted = axis == AxisRole::Channel        ? choices.headDim
+                     : axis == AxisRole::ValueChannel ? choices.valueDim
+                                                      : ArrayType::kUnknown;
     if (wanted == ArrayType::kUnknown)
       continue;
     if (size != ArrayType::kUnknown && size != wanted)
       return emitError(loc) << "expected axis '" << axis.getValue() << "' of size " << size
-                            << " as written, but got " << (axis == "d" ? "head-dim=" : "value-dim=")
-                            << wanted;
+                            << " as written, but got "
+                            << (axis == AxisRole::Channel ? "head-dim=" : "value-dim=") << wanted;
     size = wanted;
   }
   return ArrayType::get(type.getContext(), type.getAxes(), sizes, elementType);

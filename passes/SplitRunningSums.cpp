@@ -255,9 +255,9 @@ void SplitRunningSums::addTerm(Value scalar, int sign, SmallVectorImpl<Term> &te
   // they are where queries read it at their keys; where keys read queries, some stand before the first, and
   // get 0.
   auto align = array ? array.getDefiningOp<AlignOp>() : AlignOp();
-  auto map = align && align.getAxis() == "t" ? align.getArray().getDefiningOp<MapOp>()
-             : array && !align               ? array.getDefiningOp<MapOp>()
-                                             : MapOp();
+  auto map = align && align.getAxis() == AxisRole::Query ? align.getArray().getDefiningOp<MapOp>()
+             : array && !align                           ? array.getDefiningOp<MapOp>()
+                                                         : MapOp();
   if (map && map.getLive().empty() && !isEmpty(multiplesOf(array))) {
     Value yielded = map.getBody().front().getTerminator()->getOperand(0);
     SmallVector<Term> inner;

@@ -55,14 +55,15 @@ FailureOr<RecurrencesOp> findSeries(SpecOp spec) {
          "clause"}})
     if (!region->empty() && !(region == &op.getWeight() && readWeight(op)))
       return op.emitError("unsupported ") << clause << "(..) where orders are told apart: " << reason;
-  for (auto [array, name, token] :
-       {std::tuple{op.getQuery(), "query", "t"}, {op.getKey(), "key", "u"}, {op.getValue(), "value", "u"}}) {
+  for (auto [array, name, token] : {std::tuple{op.getQuery(), "query", AxisRole::Query},
+                                    {op.getKey(), "key", AxisRole::Key},
+                                    {op.getValue(), "value", AxisRole::Key}}) {
     ArrayType type = array.getType();
-    if (type.getRank() != 4 || !type.has("b") || !type.has(token) ||
-        !(type.has("h") || (type.has("g") && token[0] == 'u')))
+    if (type.getRank() != 4 || !type.has(AxisRole::Batch) || !type.has(token) ||
+        !(type.has(AxisRole::Head) || (type.has(AxisRole::KeyHead) && token == AxisRole::Key)))
       return op.emitError("requires the axes b, ")
-             << (token[0] == 't' ? "h" : "g") << ", " << token << " and a channel of the " << name
-             << ", but got " << type;
+             << nameOf(token == AxisRole::Query ? AxisRole::Head : AxisRole::KeyHead) << ", " << nameOf(token)
+             << " and a channel of the " << name << ", but got " << type;
   }
   return op;
 }

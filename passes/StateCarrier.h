@@ -49,9 +49,9 @@ private:
   /// Tokens of the calls before, [b].
   mlir::Value getPosition();
   /// Places in the whole sequence, [b, token].
-  mlir::Value getPlaces(llvm::StringRef token);
+  mlir::Value getPlaces(AxisRef token);
   /// The number of a token within the call, as a scalar of a region.
-  mlir::Value buildLocalIndex(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef token);
+  mlir::Value buildLocalIndex(mlir::OpBuilder &b, mlir::Location loc, AxisRef token);
   /// Makes places that a formula over arrays reads those of the whole sequence; refuses sizes, which are
   /// known at its end, but for those that bound a count.
   mlir::LogicalResult movePlaces(mlir::Region &formula, mlir::MutableOperandRange arrays);
@@ -64,10 +64,10 @@ private:
   /// the call, from which all count alike; all else reads it in the whole sequence.
   void partDocuments();
   /// Of each token, [b, token], where its document starts in the whole sequence; null without documents.
-  mlir::Value getStarts(llvm::StringRef token);
+  mlir::Value getStarts(AxisRef token);
   /// The same of the last token, [b], and of the call's token of a number.
   mlir::Value getLastStart();
-  mlir::Value buildStartOf(llvm::StringRef token, int64_t number);
+  mlir::Value buildStartOf(AxisRef token, int64_t number);
   /// Where the predicate holds of two arrays' numbers; everywhere without them.
   struct Where {
     mlir::arith::CmpFPredicate predicate = {};
@@ -77,13 +77,15 @@ private:
   Where goesOn(mlir::Value starts) { return {mlir::arith::CmpFPredicate::OLT, starts, getPosition()}; }
   Where isLast(mlir::Value starts) { return {mlir::arith::CmpFPredicate::OEQ, starts, getLastStart()}; }
   /// Where the document of the token before goes on.
-  Where goesOnAtKey() { return {mlir::arith::CmpFPredicate::OLT, getStarts("u"), getPlaces("u")}; }
+  Where goesOnAtKey() {
+    return {mlir::arith::CmpFPredicate::OLT, getStarts(AxisRole::Key), getPlaces(AxisRole::Key)};
+  }
   /// An array, or 1 without it, there; elsewhere 0.
   mlir::Value keepWhere(const Where &where, mlir::Value array = {});
   /// An array where documents that start there began before the call, else 0; without `starts` the array.
   mlir::Value keepIfBegun(mlir::Value array, mlir::Value starts);
   /// What of the call's tokens is of the last one's document, else 0.
-  mlir::Value keepLastDocument(mlir::Value array, llvm::StringRef token);
+  mlir::Value keepLastDocument(mlir::Value array, AxisRef token);
 
   // Sums over keys.
   mlir::LogicalResult carryPairs(PairwiseOp op);
@@ -120,21 +122,21 @@ private:
   /// What a scan runs over, as an array of its own.
   mlir::Value buildTerms(ScanOp op);
   /// In a region: `some`, or `none` where the call has no tokens.
-  mlir::Value buildOrElse(mlir::OpBuilder &b, mlir::Location at, llvm::StringRef token, mlir::Value none,
+  mlir::Value buildOrElse(mlir::OpBuilder &b, mlir::Location at, AxisRef token, mlir::Value none,
                           mlir::Value some);
   /// A formula of arrays at the call's last token or, where it has none, one of `otherwise`.
-  mlir::Value buildAtLast(mlir::ValueRange arrays, llvm::StringRef token, mlir::Value otherwise,
-                          ScalarBody element, ScalarBody rest);
+  mlir::Value buildAtLast(mlir::ValueRange arrays, AxisRef token, mlir::Value otherwise, ScalarBody element,
+                          ScalarBody rest);
   /// An array at the call's last token, or `otherwise` where it has none; a constant to the derivative.
-  mlir::Value buildAtLast(mlir::Value array, llvm::StringRef token, mlir::Value otherwise);
+  mlir::Value buildAtLast(mlir::Value array, AxisRef token, mlir::Value otherwise);
   /// The last `count` tokens of an array before the call, along an axis of its own; the oldest first.
-  mlir::Value carryLast(mlir::Value array, llvm::StringRef token, int64_t count);
+  mlir::Value carryLast(mlir::Value array, AxisRef token, int64_t count);
   llvm::StringRef lastAxis(int64_t count);
-  mlir::Value lastOf(mlir::Value initial, llvm::StringRef token, int64_t number, mlir::Value within);
+  mlir::Value lastOf(mlir::Value initial, AxisRef token, int64_t number, mlir::Value within);
   /// Refuses what reads tokens of later calls, or may begin anew in them.
   mlir::LogicalResult checkOrder(mlir::Operation *op, bool reverse, mlir::Value within);
   /// Adds one array to each of the call's first tokens of a result, in place of it.
-  void addToFirst(mlir::Value result, llvm::StringRef token, llvm::ArrayRef<mlir::Value> terms);
+  void addToFirst(mlir::Value result, AxisRef token, llvm::ArrayRef<mlir::Value> terms);
 
   /// One of the two halves of a step over all keys.
   bool isOverKeys() const { return mode == CarryMode::Queries || mode == CarryMode::Keys; }

@@ -16,7 +16,7 @@ Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> fac
   Location loc = op.getLoc();
   SmallVector<Value> arrays;
   SmallVector<BlockArgument> arguments;
-  SmallVector<StringRef> extra;
+  SmallVector<AxisRef> extra;
   llvm::SmallDenseSet<Value> seen;
   std::function<void(Value)> collect = [&](Value scalar) {
     if (!seen.insert(scalar).second)
@@ -112,25 +112,25 @@ LogicalResult StateRewrite::planTerm(int64_t result, PairSumAttr sum, const Sepa
 }
 
 ArrayType StateRewrite::finestHeads(ArrayRef<ArrayType> types) {
-  auto has = [&](StringRef axis) {
+  auto has = [&](AxisRef axis) {
     return llvm::any_of(types, [&](ArrayType type) { return type.has(axis); });
   };
-  SmallVector<StringRef> axes;
-  for (StringRef axis : {"b", "h", "g", "t", "u"})
-    if (has(axis) && !(axis == "g" && has("h")))
+  SmallVector<AxisRef> axes;
+  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead, AxisRole::Query, AxisRole::Key})
+    if (has(axis) && !(axis == AxisRole::KeyHead && has(AxisRole::Head)))
       axes.push_back(axis);
   return joinAxes({}, op.getRealType(), axes);
 }
 
-SmallVector<StringRef> StateRewrite::lostAxes(int64_t result) const {
+SmallVector<AxisRef> StateRewrite::lostAxes(int64_t result) const {
   auto type = cast<ArrayType>(const_cast<PairwiseOp &>(op).getResult(result).getType());
-  SmallVector<StringRef> lost;
-  if (resultHeads.has("b") && !type.has("b"))
-    lost.push_back("b");
-  if (resultHeads.has("h") && !type.has("h"))
-    lost.push_back(type.has("g") ? "group" : "h");
-  if (resultHeads.has("g") && !type.has("g"))
-    lost.push_back("g");
+  SmallVector<AxisRef> lost;
+  if (resultHeads.has(AxisRole::Batch) && !type.has(AxisRole::Batch))
+    lost.push_back(AxisRole::Batch);
+  if (resultHeads.has(AxisRole::Head) && !type.has(AxisRole::Head))
+    lost.push_back(type.has(AxisRole::KeyHead) ? StringRef(kGroup) : StringRef(nameOf(AxisRole::Head)));
+  if (resultHeads.has(AxisRole::KeyHead) && !type.has(AxisRole::KeyHead))
+    lost.push_back(AxisRole::KeyHead);
   return lost;
 }
 
@@ -145,7 +145,7 @@ SmallVector<Value> StateRewrite::arraysIn(ArrayRef<Value> factors) const {
 
 bool StateRewrite::summedHasHeads() const {
   auto hasHeads = [](Value array) {
-    return array && (arrayTypeOf(array).has("h") || arrayTypeOf(array).has("g"));
+    return array && (arrayTypeOf(array).has(AxisRole::Head) || arrayTypeOf(array).has(AxisRole::KeyHead));
   };
   return hasHeads(side.summed) ||
          llvm::any_of(stateValues, [&](const StateValue &value) { return hasHeads(value.array); });
@@ -166,8 +166,8 @@ LogicalResult StateRewrite::plan(bool withContractions) {
     return success();
   resultHeads = finestHeads(sumTypes);
   // States of heads that no result has are those of groups, and what is read from them is added.
-  if (!resultHeads.has("h") && !resultHeads.has("g") && summedHasHeads())
-    resultHeads = finestHeads({resultHeads, joinAxes({}, op.getRealType(), {"g"})});
+  if (!resultHeads.has(AxisRole::Head) && !resultHeads.has(AxisRole::KeyHead) && summedHasHeads())
+    resultHeads = finestHeads({resultHeads, joinAxes({}, op.getRealType(), {AxisRole::KeyHead})});
   // The reader must have no axis that its sums lose. What it multiplies by per head, it reads per head.
   SmallVector<Value> readers{side.reader};
   for (const Piece &piece : pieces) {
@@ -179,9 +179,9 @@ LogicalResult StateRewrite::plan(bool withContractions) {
     }
   }
   for (Value array : readers)
-    for (StringRef axis : {"b", "h", "g"})
+    for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
       if (cast<ArrayType>(array.getType()).has(axis) && !resultHeads.has(axis) &&
-          !(axis == StringRef("g") && resultHeads.has("h"))) {
+          !(axis == AxisRole::KeyHead && resultHeads.has(AxisRole::Head))) {
         reason = ("a sum loses the axis '" + Twine(axis) + "' of the array that it is read for").str();
         return failure();
       }
@@ -201,25 +201,25 @@ ArrayType StateRewrite::stateType(Value value, ValueRange values) {
   MLIRContext *context = builder.getContext();
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> sizes;
-  auto append = [&](StringRef name, int64_t size) {
+  auto append = [&](AxisRef name, int64_t size) {
     axes.push_back(StringAttr::get(context, name));
     sizes.push_back(size);
   };
   // All of them are made in one place: what one has of b, h and g, all have.
-  auto has = [&](StringRef axis) {
+  auto has = [&](AxisRef axis) {
     return arrayTypeOf(side.summed).has(axis) ||
            llvm::any_of(values, [&](Value array) { return arrayTypeOf(array).has(axis); });
   };
-  if (has("b"))
-    append("b", ArrayType::kUnknown);
-  if (has("h") && resultHeads.has("h"))
-    append("h", ArrayType::kUnknown);
-  else if (has("h") || has("g"))
-    append("g", ArrayType::kUnknown);
+  if (has(AxisRole::Batch))
+    append(AxisRole::Batch, ArrayType::kUnknown);
+  if (has(AxisRole::Head) && resultHeads.has(AxisRole::Head))
+    append(AxisRole::Head, ArrayType::kUnknown);
+  else if (has(AxisRole::Head) || has(AxisRole::KeyHead))
+    append(AxisRole::KeyHead, ArrayType::kUnknown);
   if (chunk)
     append(side.readerToken, ArrayType::kUnknown);
   auto vectors = cast<ArrayType>(side.summed.getType());
-  append("f", *Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());
+  append(AxisRole::Feature, *Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());
   if (value)
     if (StringRef channel = channelOf(cast<ArrayType>(value.getType())); !channel.empty())
       append(channel, cast<ArrayType>(value.getType()).sizeOf(channel));
@@ -304,7 +304,8 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
   keep = decay.keep;
   // Vectors are those of groups, or of all heads, where decays may be of heads.
   auto choose = [](Value vectors, Value decay, Value own) {
-    bool ofHeads = decay && arrayTypeOf(decay).has("h") && !arrayTypeOf(vectors).has("h");
+    bool ofHeads =
+        decay && arrayTypeOf(decay).has(AxisRole::Head) && !arrayTypeOf(vectors).has(AxisRole::Head);
     return ofHeads ? own : decay;
   };
   readerOwn = choose(side.reader, readerDecay, decay.ownRow);
@@ -313,8 +314,8 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
 }
 
 void StateRewrite::separateHeads(Value array) {
-  if (array && arrayTypeOf(array).has("h"))
-    resultHeads = resultHeads.renamed("g", "h");
+  if (array && arrayTypeOf(array).has(AxisRole::Head))
+    resultHeads = resultHeads.renamed(AxisRole::KeyHead, AxisRole::Head);
 }
 
 SmallVector<ArrayType> StateRewrite::stateTypes() {
@@ -453,7 +454,7 @@ void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVect
 }
 
 void StateRewrite::add(llvm::MapVector<int64_t, Value> &within, int64_t result, Value term) {
-  if (SmallVector<StringRef> lost = lostAxes(result); !lost.empty())
+  if (SmallVector<AxisRef> lost = lostAxes(result); !lost.empty())
     term = buildReduce(builder, loc, Reduction::Sum, lost, term, {},
                        [](OpBuilder &, Location, ValueRange x) { return x[0]; });
   Value &sum = within[result];
@@ -478,8 +479,8 @@ Type StateRewrite::readType(const Piece &piece) {
 
 void StateRewrite::addRead(const Piece &piece, Value term, llvm::MapVector<int64_t, Value> &within) {
   if (piece.array) // <the reader's array, what it reads>
-    term = buildReduce(builder, loc, Reduction::Sum, channelOf(arrayTypeOf(piece.array)), {piece.array, term},
-                       {}, [](OpBuilder &b, Location where, ValueRange x) {
+    term = buildReduce(builder, loc, Reduction::Sum, {channelOf(arrayTypeOf(piece.array))},
+                       {piece.array, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
                          return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
                        });
   add(within, piece.result, keepOwn(buildProduct(piece.factors, {term, readerDecay}), readerOwn));

@@ -45,7 +45,7 @@ public:
         builder(builder), loc(op.getLoc()) {
     auto [row, column] = op.getProduct(sums.score);
     bool rows = kind == PairOutput::Rows;
-    side = rows ? Side{row, column, "t"} : Side{column, row, "u"};
+    side = rows ? Side{row, column, AxisRole::Query} : Side{column, row, AxisRole::Key};
   }
 
   /// `contracts`: sums of the very vectors that their score reads are contractions with states that others
@@ -77,7 +77,7 @@ private:
   /// Arrays of the score's inner product: of the token that sums, and of the one that is summed over.
   struct Side {
     mlir::Value reader, summed;
-    llvm::StringRef readerToken;
+    AxisRef readerToken;
   };
   /// A value whose products with features are summed: an array or null (1), times factors.
   struct StateValue {
@@ -145,7 +145,7 @@ private:
   /// The axes of all of the types, without channels, and h in place of g where one has h.
   ArrayType finestHeads(llvm::ArrayRef<ArrayType> types);
   /// Axes of what is read that the result sums over (`group`: the heads of a group).
-  llvm::SmallVector<llvm::StringRef> lostAxes(int64_t result) const;
+  llvm::SmallVector<AxisRef> lostAxes(int64_t result) const;
   /// Results that neither pairs nor states are summed into are 0.
   void fillEmptySums(llvm::MapVector<int64_t, mlir::Value> &within);
   /// Adds to what is within chunks, or begins it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Extent.h"
+#include "dialect/AxisRole.h"
 #include "runtime/Error.h"
 #include "runtime/Manifest.h"
 #include <algorithm>
@@ -56,7 +57,7 @@ Extent Extent::parse(const std::string &text, const std::string &where) {
       if (reader.takeNumber(number)) {
         if (__builtin_mul_overflow(product.factor, number, &product.factor))
           return false;
-      } else if (reader.take("lag")) {
+      } else if (reader.take(nameOf(AxisRole::Lag))) {
         ++product.lags;
       } else if (int dim = reader.takeDim(); dim >= 0) {
         ++product.powers[dim];

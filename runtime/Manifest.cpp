@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Manifest.h"
+#include "dialect/AxisRole.h"
 #include "runtime/ManifestJson.h"
 #include <algorithm>
 
@@ -285,18 +286,19 @@ int64_t dtypeSize(int dtype) {
 }
 
 int axisDim(std::string_view name) {
-  if (name.size() != 1)
+  std::optional<AxisRole> role = axisRoleOf(name);
+  if (!role)
     return -1;
-  switch (name[0]) {
-  case 'b':
+  switch (*role) {
+  case AxisRole::Batch:
     return TAYLOR_DIM_B;
-  case 'h':
+  case AxisRole::Head:
     return TAYLOR_DIM_H;
-  case 'g':
+  case AxisRole::KeyHead:
     return TAYLOR_DIM_G;
-  case 't':
+  case AxisRole::Query:
     return TAYLOR_DIM_T;
-  case 'u':
+  case AxisRole::Key:
     return TAYLOR_DIM_U;
   default:
     return -1;

@@ -4,7 +4,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "runtime/artifact.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -15,23 +14,33 @@ using namespace mlir::tile::cpu;
 //===----------------------------------------------------------------------===//
 
 /// Position of a role, or of "offset", in TaylorCall.dims.
-static unsigned dimOf(StringRef role) {
-  return llvm::StringSwitch<unsigned>(role)
-      .Case("b", TAYLOR_DIM_B)
-      .Case("h", TAYLOR_DIM_H)
-      .Case("g", TAYLOR_DIM_G)
-      .Case("t", TAYLOR_DIM_T)
-      .Case("u", TAYLOR_DIM_U)
-      .Default(TAYLOR_DIM_OFFSET);
+static unsigned dimOf(AxisRef role) {
+  std::optional<AxisRole> axis = taylor::axisRoleOf(role);
+  if (!axis)
+    return TAYLOR_DIM_OFFSET;
+  switch (*axis) {
+  case AxisRole::Batch:
+    return TAYLOR_DIM_B;
+  case AxisRole::Head:
+    return TAYLOR_DIM_H;
+  case AxisRole::KeyHead:
+    return TAYLOR_DIM_G;
+  case AxisRole::Query:
+    return TAYLOR_DIM_T;
+  case AxisRole::Key:
+    return TAYLOR_DIM_U;
+  default:
+    return TAYLOR_DIM_OFFSET;
+  }
 }
 
 static Value i64(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
 }
 
-Value mlir::tile::cpu::emitSize(ImplicitLocOpBuilder &b, StringRef role, ArrayRef<Value> dims) {
+Value mlir::tile::cpu::emitSize(ImplicitLocOpBuilder &b, AxisRef role, ArrayRef<Value> dims) {
   static_assert(kLagMargin == TAYLOR_LAG_MARGIN, "the compiler and the runtime agree on the size of lag");
-  if (role == "lag") {
+  if (role == AxisRole::Lag) {
     Value tokens = arith::AddIOp::create(b, dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U]);
     return arith::AddIOp::create(b, tokens, i64(b, 2 * kLagMargin));
   }

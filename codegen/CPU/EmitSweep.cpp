@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-static SmallVector<StringRef> names(ArrayAttr list) {
-  return llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr name) { return name.getValue(); });
+static SmallVector<AxisRef> names(ArrayAttr list) {
+  return llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr name) { return AxisRef(name); });
 }
 
 void KernelEmitter::loopBlocks(int64_t count, int64_t step, function_ref<void(Index)> body) {
@@ -256,7 +256,7 @@ Value KernelEmitter::tailMask(const Point &point, int64_t vector, int64_t size) 
 void KernelEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point &point, StringAttr row,
                                 const Block2D &block) {
   ReductionKind kind = reduce.getKind();
-  SmallVector<StringRef> over = names(reduce.getOver());
+  SmallVector<AxisRef> over = names(reduce.getOver());
   const View view = ownView(reduce.getResult());
   bool overLane = !sweep.lane || llvm::is_contained(over, sweep.lane.getValue());
   auto at = [&](int64_t r, int64_t v) { return point.moved(row, r).moved(sweep.lane, v * W); };

@@ -377,7 +377,7 @@ private:
 };
 
 /// The size of a role, or "offset", as i64; `dims` as below.
-Value emitSize(ImplicitLocOpBuilder &b, StringRef role, ArrayRef<Value> dims);
+Value emitSize(ImplicitLocOpBuilder &b, AxisRef role, ArrayRef<Value> dims);
 /// The extent as i64; `dims` are the sizes in the order of TaylorCall.dims.
 Value emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims);
 /// The sizes that `pointer` (TaylorCall.dims) holds.

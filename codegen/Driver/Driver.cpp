@@ -25,7 +25,7 @@ using namespace mlir;
 using namespace taylor;
 
 /// The size of an axis as the types of a specification's arguments write it; 0 where none does.
-static int64_t writtenSize(SpecOp spec, StringRef axis) {
+static int64_t writtenSize(SpecOp spec, AxisRef axis) {
   for (Type argument : spec.getBody().getArgumentTypes())
     if (auto type = dyn_cast<ArrayType>(argument); type && type.has(axis))
       if (int64_t size = type.sizeOf(axis); size != ArrayType::kUnknown)
@@ -50,10 +50,10 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
       (options.mask && failed(setMask(*spec, *options.mask))) ||
       (options.documents && failed(addDocuments(*spec))))
     return failure();
-  if (int64_t size = writtenSize(*spec, "d"); size && !options.isHeadDimChosen)
+  if (int64_t size = writtenSize(*spec, AxisRole::Channel); size && !options.isHeadDimChosen)
     options.headDim = size;
   if (!options.valueDim)
-    options.valueDim = writtenSize(*spec, "e");
+    options.valueDim = writtenSize(*spec, AxisRole::ValueChannel);
   // Targets were chosen before these sizes were known.
   for (const std::unique_ptr<Target> &target : targets)
     if (std::string message = target->check(getProblem()); !message.empty())

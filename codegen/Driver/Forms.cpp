@@ -354,8 +354,8 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
   described.name = target.getName();
   described.kind = stringifyTargetKind(target.getKind()).str();
   const TileSizes &sizes = first.sizes;
-  described.tiles = {{"t", sizes.rows.queries},
-                     {"u", sizes.rows.keys},
+  described.tiles = {{std::string(nameOf(AxisRole::Query)), sizes.rows.queries},
+                     {std::string(nameOf(AxisRole::Key)), sizes.rows.keys},
                      {"outer_u", sizes.columns.keys},
                      {"tokens", sizes.tokens}};
   target.describe(described);

@@ -17,16 +17,16 @@ static const char pageText[] =
 
 static unsigned indentOf(StringRef line) { return line.size() - line.ltrim(" \t").size(); }
 
-static StringAttr nameOf(Operation *op) {
+static StringAttr symbolOf(Operation *op) {
   return op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
 }
 
 /// Names from the outermost one in: `forward / attend`.
 static std::string pathOf(Operation *op) {
-  std::string path = nameOf(op).str();
+  std::string path = symbolOf(op).str();
   while ((op = op->getParentOp()))
-    if (nameOf(op))
-      path = nameOf(op).str() + " / " + path;
+    if (symbolOf(op))
+      path = symbolOf(op).str() + " / " + path;
   return path;
 }
 
@@ -78,7 +78,7 @@ Explanation::Explanation(StringRef text, StringRef fileName, ModuleOp module) {
     });
   chooseOwners(level, starts);
   for (Operation &top : *module.getBody())
-    if (nameOf(&top))
+    if (symbolOf(&top))
       for (unsigned line : linesOf(top.getLoc(), fileName))
         level.headings.push_back({line, pathOf(&top)});
 }
@@ -110,7 +110,7 @@ void Explanation::addModule(StringRef name, StringRef title, ModuleOp module) {
     if (from.empty() && op->getParentOp())
       from = linesOf(op->getParentOp()->getLoc(), above);
     level.lines[number - 1].from.insert(from.begin(), from.end());
-    if (op == printed && nameOf(op))
+    if (op == printed && symbolOf(op))
       level.headings.push_back({number, pathOf(op)});
     // Diagnostics show the first place: the user's.
     Location place = FileLineColLoc::get(op->getContext(), level.file, number, column);

@@ -253,8 +253,8 @@ void Rewriter::rewriteMap(tile::MapOp map) {
 /// Over axes that several warps share: each warp for itself, then all together through a buffer.
 void Rewriter::rewriteReduce(tile::ReduceOp reduce) {
   LayoutAttr layout = layoutOf(reduce.getInput().getType());
-  SmallVector<StringRef> over = llvm::map_to_vector(reduce.getOver().getAsRange<StringAttr>(),
-                                                    [](StringAttr name) { return name.getValue(); });
+  SmallVector<AxisRef> over = llvm::map_to_vector(reduce.getOver().getAsRange<StringAttr>(),
+                                                  [](StringAttr name) { return AxisRef(name); });
   LayoutAttr wanted = layoutOf(reduce.getType());
   if (llvm::none_of(over, [&](StringRef axis) { return layout.isAcrossWarps(axis); })) {
     // What reads it demands the layout that it was planned for.
@@ -266,10 +266,10 @@ void Rewriter::rewriteReduce(tile::ReduceOp reduce) {
   auto parts = ReduceWarpOp::create(builder, loc, reduce.getKind(), reduce.getInput(), over);
   TileType type = parts.getType();
   SmallVector<Digit> registers(wanted.getRegisters());
-  registers.push_back({builder.getStringAttr("warp"), 1, type.getSize("warp")});
+  registers.push_back({builder.getStringAttr(kWarpAxis), 1, type.getSize(kWarpAxis)});
   auto all = LayoutAttr::get(kernel.getContext(), wanted.getLanes(), wanted.getWarps(), registers);
   Value read = ReadOp::create(builder, loc, type.withLayout(all), bufferOf(parts));
-  auto sum = tile::ReduceOp::create(builder, loc, reduce.getKind(), read, ArrayRef<StringRef>{"warp"});
+  auto sum = tile::ReduceOp::create(builder, loc, reduce.getKind(), read, {kWarpAxis});
   sum.getResult().setType(reduce.getType());
   replace(reduce, sum);
 }
@@ -428,8 +428,8 @@ static void expandVectorProducts(tile::KernelOp kernel) {
           return SmallVector<Value>{
               arith::MulFOp::create(inner, loc, widen(inner, loc, s[0]), widen(inner, loc, s[1]))};
         });
-    SmallVector<StringRef> over = llvm::map_to_vector(dot.getOver().getAsRange<StringAttr>(),
-                                                      [](StringAttr name) { return name.getValue(); });
+    SmallVector<AxisRef> over = llvm::map_to_vector(dot.getOver().getAsRange<StringAttr>(),
+                                                    [](StringAttr name) { return AxisRef(name); });
     Value sum = tile::ReduceOp::create(builder, dot.getLoc(), tile::ReductionKind::sum,
                                        multiplied.getResult(0), over);
     if (dot.getC())

@@ -10,7 +10,8 @@
 namespace mlir::simt {
 
 /// The first parameters of each entry, i64 each; the order of TaylorDim. Values lie between -2^31 and 2^31.
-inline constexpr llvm::StringLiteral kSizeRoles[] = {"b", "h", "g", "t", "u", "offset"};
+inline constexpr AxisRef kSizeRoles[] = {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead,
+                                         AxisRole::Query, AxisRole::Key,  tile::kOffset};
 
 /// Attributes of a tile.kernel: warps of a block, and bytes of its shared memory (i64 each).
 inline constexpr llvm::StringLiteral kWarpsAttr = "simt.warps";

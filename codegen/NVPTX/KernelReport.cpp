@@ -81,9 +81,10 @@ ScoreTiles mlir::simt::findScoreTiles(ModuleOp module) {
   ScoreTiles tiles;
   module.walk([&](tile::DotOp dot) {
     tile::TileType type = dot.getType();
-    if (!type.hasAxis("t") || !type.hasAxis("u"))
+    if (!type.hasAxis(AxisRole::Query) || !type.hasAxis(AxisRole::Key))
       return;
-    tiles[getEntryName(dot->getParentOfType<tile::KernelOp>())] = {type.getSize("t"), type.getSize("u")};
+    tiles[getEntryName(dot->getParentOfType<tile::KernelOp>())] = {type.getSize(AxisRole::Query),
+                                                                   type.getSize(AxisRole::Key)};
   });
   return tiles;
 }

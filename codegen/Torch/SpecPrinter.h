@@ -10,10 +10,10 @@
 
 namespace taylor {
 
-llvm::SmallVector<llvm::StringRef> axesOf(ArrayType array);
-llvm::SmallVector<llvm::StringRef> withoutAxis(llvm::ArrayRef<llvm::StringRef> axes, llvm::StringRef gone);
+llvm::SmallVector<AxisRef> axesOf(ArrayType array);
+llvm::SmallVector<AxisRef> withoutAxis(llvm::ArrayRef<AxisRef> axes, AxisRef gone);
 /// Index of an axis that is there.
-int64_t dimension(llvm::ArrayRef<llvm::StringRef> axes, llvm::StringRef axis);
+int64_t dimension(llvm::ArrayRef<AxisRef> axes, AxisRef axis);
 
 class SpecPrinter {
 public:
@@ -36,7 +36,7 @@ private:
 
   /// A region over arrays with the axes of its result, in full.
   mlir::FailureOr<TorchText> printBody(mlir::Region &region, mlir::ValueRange arrays,
-                                       llvm::ArrayRef<llvm::StringRef> axes);
+                                       llvm::ArrayRef<AxisRef> axes);
   /// Binds the result of a row operation, which is 0 in rows where an operand saw no key.
   void bindRows(mlir::Value result, llvm::StringRef hint, TorchText text, mlir::ValueRange arrays);
   /// An array over keys, read at the positions of the queries.
@@ -71,12 +71,11 @@ private:
 
   /// Operands of a row operation, aligned to `axes`; dead rows of the operation hold 1 there, so that nothing
   /// is divided by 0.
-  llvm::SmallVector<TorchText> readRows(mlir::ValueRange arrays, llvm::ArrayRef<llvm::StringRef> axes);
+  llvm::SmallVector<TorchText> readRows(mlir::ValueRange arrays, llvm::ArrayRef<AxisRef> axes);
   /// The rows of `value` without a visible key, if there may be any, to be set to `number`.
-  TorchText fillDead(TorchText text, const Sums &sums, llvm::ArrayRef<llvm::StringRef> axes,
-                     llvm::StringRef number);
+  TorchText fillDead(TorchText text, const Sums &sums, llvm::ArrayRef<AxisRef> axes, llvm::StringRef number);
   /// The same of a text that may lack axes of the masks.
-  TorchText chooseDead(TorchText text, const Sums &sums, llvm::ArrayRef<llvm::StringRef> axes,
+  TorchText chooseDead(TorchText text, const Sums &sums, llvm::ArrayRef<AxisRef> axes,
                        llvm::StringRef number);
   /// The name of the mask of rows where all are empty.
   std::string maskOf(const Sums &sums);
@@ -84,7 +83,7 @@ private:
   Sums sumsOf(mlir::ValueRange arrays);
   /// Rows that are dead along an axis that is reduced (a head's, among heads) become `none` in `terms`. Gives
   /// the sums of the result: it is dead where all its terms are.
-  Sums leaveOutDead(ReduceOp op, TorchText &terms, llvm::ArrayRef<llvm::StringRef> axes, double none);
+  Sums leaveOutDead(ReduceOp op, TorchText &terms, llvm::ArrayRef<AxisRef> axes, double none);
   /// Rounds to the type of the first argument where the text may have a wider one.
   TorchText narrow(TorchText text);
 

@@ -9,7 +9,7 @@ using namespace taylor;
 
 std::string TorchText::at(Strength around) const { return strength > around ? text : "(" + text + ")"; }
 
-int64_t TorchText::find(StringRef axis) const {
+int64_t TorchText::find(AxisRef axis) const {
   for (auto [index, name] : llvm::enumerate(axes))
     if (name == axis)
       return index;
@@ -52,7 +52,7 @@ TorchText TorchScope::assign(StringRef hint, const TorchText &expression) {
   return result;
 }
 
-std::string TorchScope::getSize(StringRef axis) {
+std::string TorchScope::getSize(AxisRef axis) {
   if (auto it = sizes.find(axis); it != sizes.end())
     return it->second;
   auto source = sizeSources.find(axis);
@@ -63,17 +63,17 @@ std::string TorchScope::getSize(StringRef axis) {
   return sizes[axis] = name;
 }
 
-TorchText TorchScope::getIndex(StringRef axis) {
+TorchText TorchScope::getIndex(AxisRef axis) {
   if (auto it = indices.find(axis); it != indices.end())
     return it->second;
   useHelper("positions");
   std::string size = getSize(axis);
   std::string start = "0";
   // Query 0 stands at U - T; without keys there is nothing to be behind.
-  if (axis == "t" && sizeSources.contains("u"))
-    start = getSize("u") + " - " + size;
-  else if (axis == "lag")
-    start = "-" + getSize("t");
+  if (axis == AxisRole::Query && sizeSources.contains(AxisRole::Key))
+    start = getSize(AxisRole::Key) + " - " + size;
+  else if (axis == AxisRole::Lag)
+    start = "-" + getSize(AxisRole::Query);
   TorchText index{
       "positions(" + size + ", " + start + ", " + like + ")", Strength::Primary, {axis}, false, true};
   index = assign(axis, index);
@@ -81,17 +81,18 @@ TorchText TorchScope::getIndex(StringRef axis) {
   return index;
 }
 
-TorchText TorchScope::align(TorchText tensor, ArrayRef<StringRef> axes) {
+TorchText TorchScope::align(TorchText tensor, ArrayRef<AxisRef> axes) {
   if (tensor.isNumber)
     return tensor;
-  if (int64_t group = tensor.find("g"); group >= 0 && llvm::is_contained(axes, "h")) {
-    tensor.text = tensor.at(Strength::Power) + ".repeat_interleave(" + getSize("h") + " // " + getSize("g") +
-                  ", " + std::to_string(group) + ")";
+  if (int64_t group = tensor.find(AxisRole::KeyHead);
+      group >= 0 && llvm::is_contained(axes, AxisRole::Head)) {
+    tensor.text = tensor.at(Strength::Power) + ".repeat_interleave(" + getSize(AxisRole::Head) + " // " +
+                  getSize(AxisRole::KeyHead) + ", " + std::to_string(group) + ")";
     tensor.strength = Strength::Primary;
-    tensor.axes[group] = "h";
+    tensor.axes[group] = AxisRole::Head;
   }
 
-  SmallVector<StringRef> wanted;
+  SmallVector<AxisRef> wanted;
   for (StringRef axis : axes)
     if (tensor.find(axis) >= 0)
       wanted.push_back(axis);
@@ -107,7 +108,7 @@ TorchText TorchScope::align(TorchText tensor, ArrayRef<StringRef> axes) {
 
   // Dimensions in front come by broadcasting; others are put where they lack, from the back.
   size_t present = tensor.axes.size();
-  SmallVector<StringRef> full;
+  SmallVector<AxisRef> full;
   for (StringRef axis : axes) {
     if (present == tensor.axes.size() && full.empty() && tensor.find(axis) < 0)
       continue;
@@ -127,10 +128,11 @@ TorchText TorchScope::align(TorchText tensor, ArrayRef<StringRef> axes) {
   return tensor;
 }
 
-TorchText TorchScope::expand(TorchText tensor, ArrayRef<StringRef> axes) {
-  SmallVector<StringRef> before(tensor.axes);
+TorchText TorchScope::expand(TorchText tensor, ArrayRef<AxisRef> axes) {
+  SmallVector<AxisRef> before(tensor.axes);
   bool hasAll = !tensor.isNumber && llvm::all_of(axes, [&](StringRef axis) {
-    return llvm::is_contained(before, axis) || (axis == "h" && llvm::is_contained(before, "g"));
+    return llvm::is_contained(before, axis) ||
+           (axis == AxisRole::Head && llvm::is_contained(before, AxisRole::KeyHead));
   });
   if (tensor.isNumber) {
     tensor.text = like + ".new_full([1], " + tensor.text + ")";

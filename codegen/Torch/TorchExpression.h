@@ -19,7 +19,7 @@ enum class Strength { Comparison, Or, And, Sum, Term, Unary, Power, Primary };
 struct TorchText {
   std::string text;
   Strength strength = Strength::Primary;
-  llvm::SmallVector<llvm::StringRef> axes;
+  llvm::SmallVector<AxisRef> axes;
   /// A Python number, not a tensor.
   bool isNumber = false;
   /// May have a wider type than the first argument: positions and learned parameters are f32 beside bf16.
@@ -27,7 +27,7 @@ struct TorchText {
 
   /// The text, in parentheses where something that binds as strongly as `strength` is around it.
   std::string at(Strength around) const;
-  int64_t find(llvm::StringRef axis) const;
+  int64_t find(AxisRef axis) const;
 };
 
 /// The statements of a function and what they need; shared by the printers of operations and regions.
@@ -43,22 +43,22 @@ public:
   static bool isName(const TorchText &text);
 
   /// `H`, `T`, ..: the size of an axis, a Python int. Null text if no argument has the axis.
-  std::string getSize(llvm::StringRef axis);
+  std::string getSize(AxisRef axis);
   /// The indices along an axis, as positions for t and u and their difference for lag: a tensor with this one
   /// axis, at least f32.
-  TorchText getIndex(llvm::StringRef axis);
+  TorchText getIndex(AxisRef axis);
 
   /// A tensor with its dimensions in the order of `axes`, of which it may lack some: size 1 there, or no
   /// dimension in front. g becomes h where `axes` has h.
-  TorchText align(TorchText tensor, llvm::ArrayRef<llvm::StringRef> axes);
+  TorchText align(TorchText tensor, llvm::ArrayRef<AxisRef> axes);
   /// The same with every dimension there in full.
-  TorchText expand(TorchText tensor, llvm::ArrayRef<llvm::StringRef> axes);
+  TorchText expand(TorchText tensor, llvm::ArrayRef<AxisRef> axes);
 
   /// Asks for a helper function (TorchHelpers.cpp).
   void useHelper(llvm::StringRef name) { helpers.insert(name); }
 
   /// Where sizes are read: axis -> `q.size(3)`. Filled before the body is printed.
-  llvm::StringMap<std::string> sizeSources;
+  AxisMap<std::string> sizeSources;
   /// The argument whose type others follow.
   std::string like;
   std::vector<std::string> lines;
@@ -78,7 +78,7 @@ using FillPart = llvm::function_ref<TorchText(mlir::Operation *scalar, mlir::Val
 /// PyTorch text.
 mlir::FailureOr<llvm::SmallVector<TorchText>> printRegion(TorchScope &scope, mlir::Region &region,
                                                           llvm::ArrayRef<TorchText> arguments,
-                                                          llvm::ArrayRef<llvm::StringRef> axes,
+                                                          llvm::ArrayRef<AxisRef> axes,
                                                           FillPart fillPart = {});
 
 /// A Python float.

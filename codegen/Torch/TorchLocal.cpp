@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace taylor;
 
 LogicalResult SpecPrinter::print(MapOp op) {
-  SmallVector<StringRef> axes = axesOf(op.getResult().getType());
+  SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
   FailureOr<TorchText> text = printBody(op.getBody(), op.getArrays(), axes);
   if (failed(text))
     return failure();
@@ -26,7 +26,7 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
                  op.getResult().getType().getElementType());
   if (failed(joined))
     return failure();
-  SmallVector<StringRef> axes = axesOf(*joined);
+  SmallVector<AxisRef> axes = axesOf(*joined);
   FailureOr<TorchText> body = printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
@@ -36,7 +36,7 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
 
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
-    if (axis == "group")
+    if (axis == kGroup)
       return op.emitError("unsupported over(group) in PyTorch code, whose sums run over whole axes; reduce "
                           "over(h), or compile "
                           "kernels of it");
@@ -51,7 +51,7 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   text.strength = Strength::Primary;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>())
     text.axes = withoutAxis(text.axes, axis.getValue());
-  SmallVector<StringRef> resultAxes = axesOf(op.getResult().getType());
+  SmallVector<AxisRef> resultAxes = axesOf(op.getResult().getType());
   if (text.axes != resultAxes)
     text = scope.expand(text, resultAxes);
   bind(op.getResult(), "r", fillDead(text, sums, resultAxes, "0.0"));
@@ -59,7 +59,7 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   return success();
 }
 
-SpecPrinter::Sums SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, ArrayRef<StringRef> axes,
+SpecPrinter::Sums SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, ArrayRef<AxisRef> axes,
                                             double none) {
   auto reduced = op.getAxes().getAsValueRange<StringAttr>();
   Sums sums = sumsOf(op.getArrays()), result;
@@ -85,7 +85,7 @@ SpecPrinter::Sums SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, Array
 LogicalResult SpecPrinter::print(ScanOp op) {
   if (op.getWithin())
     return op.emitError("unsupported documents in PyTorch code; print it without --documents");
-  SmallVector<StringRef> axes = axesOf(op.getResult().getType());
+  SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
   FailureOr<TorchText> body = printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
@@ -119,15 +119,15 @@ LogicalResult SpecPrinter::print(ScanOp op) {
 
 LogicalResult SpecPrinter::print(AlignOp op) {
   TorchText text = texts[op.getArray()];
-  bind(op.getResult(), "a", op.getAxis() == "u" ? readAtKeys(text) : readAtQueries(text));
+  bind(op.getResult(), "a", op.getAxis() == AxisRole::Key ? readAtKeys(text) : readAtQueries(text));
   sumsOfValues[op.getResult()].everywhere = !sumsOf(op.getArray()).isNone();
   return success();
 }
 
 LogicalResult SpecPrinter::print(NormalizeOp op) {
-  SmallVector<StringRef> axes = axesOf(op.getResult().getType());
+  SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
   SmallVector<TorchText> operands = readRows(op->getOperands(), axes);
-  SmallVector<StringRef> own = axesOf(op.getArray().getType());
+  SmallVector<AxisRef> own = axesOf(op.getArray().getType());
   std::string dim =
       "[" + std::to_string(dimension(axes, op.getAxis()) - static_cast<int64_t>(axes.size())) + "]";
   std::string epsilon = printNumber(op.getEpsilon().convertToDouble());
@@ -162,7 +162,7 @@ LogicalResult SpecPrinter::print(NormalizeOp op) {
 
 LogicalResult SpecPrinter::print(RopeOp op) {
   StringRef token = op.getToken();
-  SmallVector<StringRef> axes = axesOf(op.getArray().getType());
+  SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
   axes = withoutAxis(withoutAxis(axes, token), op.getChannel());
   axes.append({token, op.getChannel()});
   TorchText text = scope.align(texts[op.getArray()], axes);
@@ -188,9 +188,9 @@ LogicalResult SpecPrinter::print(RopeOp op) {
 }
 
 LogicalResult SpecPrinter::print(ConvolveOp op) {
-  SmallVector<StringRef> axes = axesOf(op.getArray().getType());
+  SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
   TorchText x = scope.align(texts[op.getArray()], axes);
-  SmallVector<StringRef> tapAxes = axes;
+  SmallVector<AxisRef> tapAxes = axes;
   tapAxes.push_back(op.getTapAxis());
   TorchText taps = scope.align(texts[op.getTaps()], tapAxes);
   if (op.getWithin())
@@ -198,7 +198,7 @@ LogicalResult SpecPrinter::print(ConvolveOp op) {
   if (op.getReverse())
     return op.emitError(
         "unsupported reverse convolution in PyTorch code; it arises in derived functions only");
-  StringRef token = op.getArray().getType().has("t") ? "t" : "u";
+  AxisRef token = op.getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
   scope.useHelper("convolve");
   x.isWide |= taps.isWide;
   int64_t dim = dimension(axes, token) - static_cast<int64_t>(axes.size());

@@ -9,20 +9,20 @@
 using namespace mlir;
 using namespace taylor;
 
-SmallVector<StringRef> taylor::axesOf(ArrayType array) {
-  SmallVector<StringRef> axes;
+SmallVector<AxisRef> taylor::axesOf(ArrayType array) {
+  SmallVector<AxisRef> axes;
   for (StringAttr axis : array.getAxes())
     axes.push_back(axis.getValue());
   return axes;
 }
 
-SmallVector<StringRef> taylor::withoutAxis(ArrayRef<StringRef> axes, StringRef gone) {
-  SmallVector<StringRef> kept;
+SmallVector<AxisRef> taylor::withoutAxis(ArrayRef<AxisRef> axes, AxisRef gone) {
+  SmallVector<AxisRef> kept;
   llvm::copy_if(axes, std::back_inserter(kept), [&](StringRef axis) { return axis != gone; });
   return kept;
 }
 
-int64_t taylor::dimension(ArrayRef<StringRef> axes, StringRef axis) {
+int64_t taylor::dimension(ArrayRef<AxisRef> axes, AxisRef axis) {
   return llvm::find(axes, axis) - axes.begin();
 }
 
@@ -69,8 +69,8 @@ std::string SpecPrinter::maskOf(const Sums &sums) {
   if (sums.masks.size() == 1)
     return sums.masks.front();
   // In the order of all axes, of which a mask may lack some.
-  SmallVector<StringRef> axes;
-  for (StringRef axis : {"b", "h", "g", "t"})
+  SmallVector<AxisRef> axes;
+  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead, AxisRole::Query})
     if (llvm::any_of(sums.masks,
                      [&](const std::string &mask) { return llvm::is_contained(deadMasks[mask].axes, axis); }))
       axes.push_back(axis);
@@ -95,10 +95,9 @@ std::string SpecPrinter::nameMask(const TorchText &mask) {
   return name;
 }
 
-TorchText SpecPrinter::fillDead(TorchText text, const Sums &sums, ArrayRef<StringRef> axes,
-                                StringRef number) {
+TorchText SpecPrinter::fillDead(TorchText text, const Sums &sums, ArrayRef<AxisRef> axes, StringRef number) {
   // The row is gone where t is: a reduction over heads of rows that all see nothing was 0 already.
-  if (!sums.mayBeDead() || !llvm::is_contained(axes, "t"))
+  if (!sums.mayBeDead() || !llvm::is_contained(axes, AxisRole::Query))
     return text;
   TorchText mask = scope.align(deadMasks[maskOf(sums)], axes);
   text.text = text.at(Strength::Power) + ".masked_fill(" + mask.text + ", " + number.str() + ")";
@@ -106,7 +105,7 @@ TorchText SpecPrinter::fillDead(TorchText text, const Sums &sums, ArrayRef<Strin
   return text;
 }
 
-TorchText SpecPrinter::chooseDead(TorchText text, const Sums &sums, ArrayRef<StringRef> axes,
+TorchText SpecPrinter::chooseDead(TorchText text, const Sums &sums, ArrayRef<AxisRef> axes,
                                   StringRef number) {
   if (text.isNumber || !sums.mayBeDead())
     return text;
@@ -116,7 +115,7 @@ TorchText SpecPrinter::chooseDead(TorchText text, const Sums &sums, ArrayRef<Str
   return text;
 }
 
-SmallVector<TorchText> SpecPrinter::readRows(ValueRange arrays, ArrayRef<StringRef> axes) {
+SmallVector<TorchText> SpecPrinter::readRows(ValueRange arrays, ArrayRef<AxisRef> axes) {
   Sums whole = sumsOf(arrays);
   bool isJoint = llvm::any_of(arrays, [&](Value array) {
     const Sums &own = sumsOfValues[array];
@@ -138,12 +137,12 @@ SmallVector<TorchText> SpecPrinter::readRows(ValueRange arrays, ArrayRef<StringR
 
 void SpecPrinter::bindRows(Value result, StringRef hint, TorchText text, ValueRange arrays) {
   Sums sums = sumsOf(arrays);
-  SmallVector<StringRef> axes = axesOf(cast<ArrayType>(result.getType()));
+  SmallVector<AxisRef> axes = axesOf(cast<ArrayType>(result.getType()));
   bind(result, hint, fillDead(text, sums, axes, "0.0"));
   sumsOfValues[result] = sums;
 }
 
-FailureOr<TorchText> SpecPrinter::printBody(Region &region, ValueRange arrays, ArrayRef<StringRef> axes) {
+FailureOr<TorchText> SpecPrinter::printBody(Region &region, ValueRange arrays, ArrayRef<AxisRef> axes) {
   // Functions of some of the sums alone are 0 where these are empty.
   Sums whole = sumsOf(arrays);
   llvm::DenseMap<Value, Sums> sums;
@@ -175,30 +174,33 @@ FailureOr<TorchText> SpecPrinter::printBody(Region &region, ValueRange arrays, A
 
 TorchText SpecPrinter::readAtQueries(TorchText keys) {
   scope.useHelper("read_at");
-  int64_t dim = dimension(keys.axes, "u");
-  keys.text = "read_at(" + keys.text + ", " + scope.getIndex("t").text + ", " + std::to_string(dim) + ")";
+  int64_t dim = dimension(keys.axes, AxisRole::Key);
+  keys.text =
+      "read_at(" + keys.text + ", " + scope.getIndex(AxisRole::Query).text + ", " + std::to_string(dim) + ")";
   keys.strength = Strength::Primary;
-  keys.axes[dim] = "t";
+  keys.axes[dim] = AxisRole::Query;
   return keys;
 }
 
 TorchText SpecPrinter::readAtKeys(TorchText queries) {
   scope.useHelper("at_keys");
-  int64_t dim = dimension(queries.axes, "t");
-  queries.text = "at_keys(" + queries.text + ", " + scope.getSize("u") + ", " + std::to_string(dim) + ")";
+  int64_t dim = dimension(queries.axes, AxisRole::Query);
+  queries.text =
+      "at_keys(" + queries.text + ", " + scope.getSize(AxisRole::Key) + ", " + std::to_string(dim) + ")";
   queries.strength = Strength::Primary;
-  queries.axes[dim] = "u";
+  queries.axes[dim] = AxisRole::Key;
   return queries;
 }
 
 TorchText SpecPrinter::readAtPairs(TorchText lags) {
-  if (lags.find("lag") < 0)
+  if (lags.find(AxisRole::Lag) < 0)
     return lags;
   scope.useHelper("read_lags");
-  lags.text = "read_lags(" + lags.text + ", " + scope.getSize("t") + ", " + scope.getSize("u") + ")";
+  lags.text = "read_lags(" + lags.text + ", " + scope.getSize(AxisRole::Query) + ", " +
+              scope.getSize(AxisRole::Key) + ")";
   lags.strength = Strength::Primary;
-  lags.axes.back() = "t"; // tokens follow batch and heads, and a scalar of pairs has no channel
-  lags.axes.push_back("u");
+  lags.axes.back() = AxisRole::Query; // tokens follow batch and heads, and a scalar of pairs has no channel
+  lags.axes.push_back(AxisRole::Key);
   return lags;
 }
 
@@ -235,12 +237,12 @@ LogicalResult SpecPrinter::printArguments() {
   if (scope.like.empty())
     return spec.emitError("requires an argument of a real type that is no learned parameter");
   // Without key/value heads in any argument, heads are all there is.
-  if (!scope.sizeSources.contains("h") && scope.sizeSources.contains("g"))
-    scope.sizeSources["h"] = scope.sizeSources["g"];
-  for (StringRef axis : {"b", "h", "g", "t", "u"})
+  if (!scope.sizeSources.contains(AxisRole::Head) && scope.sizeSources.contains(AxisRole::KeyHead))
+    scope.sizeSources[AxisRole::Head] = scope.sizeSources[AxisRole::KeyHead];
+  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead, AxisRole::Query, AxisRole::Key})
     scope.getSize(axis);
-  if (scope.sizeSources.contains("t") && scope.sizeSources.contains("u"))
-    scope.sizeSources["lag"] = scope.getSize("t") + " + " + scope.getSize("u");
+  if (scope.sizeSources.contains(AxisRole::Query) && scope.sizeSources.contains(AxisRole::Key))
+    scope.sizeSources[AxisRole::Lag] = scope.getSize(AxisRole::Query) + " + " + scope.getSize(AxisRole::Key);
   return success();
 }
 

@@ -86,7 +86,7 @@ std::optional<BinaryOperator> getBinaryOperator(Operation *op) {
 
 class RegionPrinter {
 public:
-  RegionPrinter(TorchScope &scope, ArrayRef<StringRef> axes, FillPart fillPart)
+  RegionPrinter(TorchScope &scope, ArrayRef<AxisRef> axes, FillPart fillPart)
       : scope(scope), axes(axes), fillPart(fillPart) {}
 
   FailureOr<SmallVector<TorchText>> print(Region &region, ArrayRef<TorchText> arguments) {
@@ -275,7 +275,7 @@ private:
   }
 
   TorchScope &scope;
-  ArrayRef<StringRef> axes;
+  ArrayRef<AxisRef> axes;
   FillPart fillPart;
   llvm::DenseMap<Value, TorchText> texts;
 };
@@ -283,7 +283,7 @@ private:
 } // namespace
 
 FailureOr<SmallVector<TorchText>> taylor::printRegion(TorchScope &scope, Region &region,
-                                                      ArrayRef<TorchText> arguments, ArrayRef<StringRef> axes,
+                                                      ArrayRef<TorchText> arguments, ArrayRef<AxisRef> axes,
                                                       FillPart fillPart) {
   return RegionPrinter(scope, axes, fillPart).print(region, arguments);
 }

@@ -9,16 +9,18 @@ using namespace taylor;
 
 namespace {
 
-constexpr StringRef kPairs[] = {"b", "h", "t", "u"};
+constexpr AxisRef kPairs[] = {AxisRole::Batch, AxisRole::Head, AxisRole::Query, AxisRole::Key};
 
 } // namespace
 
 template <typename Op> TorchText SpecPrinter::printScore(Op op) {
   StringRef channel = channelOf(op.getQuery().getType());
-  TorchText query = narrow(scope.align(texts[op.getQuery()], {"b", "h", "t", channel}));
-  TorchText key = narrow(scope.align(texts[op.getKey()], {"b", "h", "u", channel}));
+  TorchText query =
+      narrow(scope.align(texts[op.getQuery()], {AxisRole::Batch, AxisRole::Head, AxisRole::Query, channel}));
+  TorchText key =
+      narrow(scope.align(texts[op.getKey()], {AxisRole::Batch, AxisRole::Head, AxisRole::Key, channel}));
   TorchText score{query.at(Strength::Term) + " @ " + key.at(Strength::Power) + ".transpose(-2, -1)",
-                  Strength::Term, SmallVector<StringRef>(ArrayRef(kPairs)), false, false};
+                  Strength::Term, SmallVector<AxisRef>(ArrayRef(kPairs)), false, false};
   if (!op.getScale().empty()) {
     FailureOr<SmallVector<TorchText>> scale = printRegion(scope, op.getScale(), {}, {});
     if (succeeded(scale))
@@ -32,17 +34,17 @@ template <typename Op> TorchText SpecPrinter::printLogDecay(Op op) {
   TorchText decay = texts[op.getDecay()];
   return {scope.align(readAtQueries(decay), kPairs).at(Strength::Term) + " - " +
               scope.align(decay, kPairs).at(Strength::Sum),
-          Strength::Sum, SmallVector<StringRef>(ArrayRef(kPairs)), false, decay.isWide};
+          Strength::Sum, SmallVector<AxisRef>(ArrayRef(kPairs)), false, decay.isWide};
 }
 
 FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Region *conditions,
                                                ValueRange extras) {
   TorchText visible;
   if (mask == Mask::Causal) {
-    TorchText t = scope.getIndex("t"), u = scope.getIndex("u");
+    TorchText t = scope.getIndex(AxisRole::Query), u = scope.getIndex(AxisRole::Key);
     visible = {scope.align(u, kPairs).text + " <= " + scope.align(t, kPairs).text,
                Strength::Comparison,
-               {"t", "u"},
+               {AxisRole::Query, AxisRole::Key},
                false,
                false};
   }
@@ -190,14 +192,15 @@ FailureOr<TorchText> SpecPrinter::printWeight(RecurrencesOp op, TorchText score,
 
 template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchText weight, TorchText visible) {
   auto type = cast<ArrayType>(op.getResult(index).getType());
-  SmallVector<StringRef> axes = axesOf(type);
-  TorchText sum{"", Strength::Primary, {"b", "h", "t"}, false, false};
+  SmallVector<AxisRef> axes = axesOf(type);
+  TorchText sum{"", Strength::Primary, {AxisRole::Batch, AxisRole::Head, AxisRole::Query}, false, false};
   std::string hint;
   switch (cast<SumAttr>(op.getSums()[index]).getValue()) {
   case Sum::Numerator: {
     hint = "n";
     StringRef channel = channelOf(op.getValue().getType());
-    TorchText value = narrow(scope.align(texts[op.getValue()], {"b", "h", "u", channel}));
+    TorchText value =
+        narrow(scope.align(texts[op.getValue()], {AxisRole::Batch, AxisRole::Head, AxisRole::Key, channel}));
     sum.text = weight.text + " @ " + value.at(Strength::Term);
     sum.strength = Strength::Term;
     sum.axes.push_back(channel);
@@ -210,10 +213,10 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
   case Sum::Count:
     hint = "count";
     if (visible.text.empty()) {
-      sum = TorchText{"float(" + scope.getSize("u") + ")", Strength::Primary, {}, true, false};
+      sum = TorchText{"float(" + scope.getSize(AxisRole::Key) + ")", Strength::Primary, {}, true, false};
     } else {
       // As positions: PyTorch differentiates a power of integers in f32, whatever the exponent's type.
-      sum.axes = withoutAxis(visible.axes, "u");
+      sum.axes = withoutAxis(visible.axes, AxisRole::Key);
       sum.text = visible.text + ".sum(-1).float() + " + scope.like + ".new_zeros([1])";
       sum.strength = Strength::Sum;
       sum.isWide = true;
@@ -223,10 +226,12 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
     llvm_unreachable("a state is printed by its recurrence");
   }
   // Sums of key/value heads: those of a group's heads are equal.
-  if (int64_t head = sum.find("h"); head >= 0 && type.has("g") && !type.has("h")) {
-    sum.text = sum.at(Strength::Power) + "[:, ::" + scope.getSize("h") + " // " + scope.getSize("g") + "]";
+  if (int64_t head = sum.find(AxisRole::Head);
+      head >= 0 && type.has(AxisRole::KeyHead) && !type.has(AxisRole::Head)) {
+    sum.text = sum.at(Strength::Power) + "[:, ::" + scope.getSize(AxisRole::Head) + " // " +
+               scope.getSize(AxisRole::KeyHead) + "]";
     sum.strength = Strength::Primary;
-    sum.axes[head] = "g";
+    sum.axes[head] = AxisRole::KeyHead;
   }
   if (sum.axes != axes)
     sum = scope.expand(sum, axes);
@@ -237,8 +242,8 @@ template <typename Op> void SpecPrinter::printSums(Op op, TorchText weight, Torc
   Sums sums;
   sums.everywhere = visible.text.empty();
   if (!visible.text.empty()) {
-    TorchText mask{"~" + visible.text + ".any(-1)", Strength::Unary, withoutAxis(visible.axes, "u"), false,
-                   false};
+    TorchText mask{"~" + visible.text + ".any(-1)", Strength::Unary, withoutAxis(visible.axes, AxisRole::Key),
+                   false, false};
     sums.masks.push_back(nameMask(mask));
   }
   for (auto [index, sum] : llvm::enumerate(op.getSums().template getAsRange<SumAttr>())) {

@@ -28,11 +28,11 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options, 
     return known;
   std::vector<std::string> arguments;
   arguments.push_back("--dtype=" + nameOf(problem.dtype).str());
-  const llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
-  if (sizes.contains("d"))
-    arguments.push_back("--head-dim=" + std::to_string(sizes.lookup("d")));
-  if (sizes.contains("e"))
-    arguments.push_back("--value-dim=" + std::to_string(sizes.lookup("e")));
+  const AxisMap<int64_t> &sizes = problem.environment.sizes;
+  if (sizes.contains(AxisRole::Channel))
+    arguments.push_back("--head-dim=" + std::to_string(sizes.lookup(AxisRole::Channel)));
+  if (sizes.contains(AxisRole::ValueChannel))
+    arguments.push_back("--value-dim=" + std::to_string(sizes.lookup(AxisRole::ValueChannel)));
   if (!options.specName.empty())
     arguments.push_back("--spec=" + options.specName);
   for (auto &[name, value] : options.parameters)
@@ -169,7 +169,8 @@ private:
     return llvm::any_of(entries ? *entries : json::Array(), [&](const json::Value &entry) {
       const json::Object *object = entry.getAsObject();
       const json::Array *axes = object->getString("name") == name ? object->getArray("axes") : nullptr;
-      return axes && llvm::any_of(*axes, [](const json::Value &axis) { return axis.getAsString() == "u"; });
+      return axes &&
+             llvm::any_of(*axes, [](const json::Value &axis) { return axis.getAsString() == AxisRole::Key; });
     });
   }
 

@@ -41,14 +41,15 @@ Error setShape(Options &options, StringRef text) {
   bool named = text.contains('=');
   if (!named && parts.size() != 4)
     return bad();
-  const char *order[] = {"b", "h", "t", "d"};
+  const AxisRole order[] = {AxisRole::Batch, AxisRole::Head, AxisRole::Query, AxisRole::Channel};
   for (auto [i, part] : enumerate(parts)) {
     auto [axis, size] =
-        named ? part.trim().split('=') : std::pair<StringRef, StringRef>(order[i], part.trim());
+        named ? part.trim().split('=') : std::pair<StringRef, StringRef>(nameOf(order[i]), part.trim());
     int64_t number;
     if (axis.empty() || size.getAsInteger(10, number) || number < 0)
       return bad();
-    if (!StringRef("bhgtude").contains(axis) || axis.size() != 1)
+    std::optional<AxisRole> role = axisRoleOf(axis);
+    if (!role || role == AxisRole::Lag || role == AxisRole::Feature)
       return error("expected an axis b, h, g, t, u, d or e in --shape, but got '" + axis + "'");
     if (!options.shape.insert({axis.str(), number}).second)
       return error("expected each axis once in --shape, but got '" + axis + "' twice");

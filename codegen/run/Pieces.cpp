@@ -57,10 +57,10 @@ FailureOr<std::vector<Problem>> taylor::run::cutProblem(const Problem &problem, 
   if (cuts.empty())
     return std::vector<Problem>{problem};
   const Environment &environment = problem.environment;
-  int64_t tokens = environment.sizeOf("t");
-  if (tokens != environment.sizeOf("u") || environment.offset != 0)
+  int64_t tokens = environment.sizeOf(AxisRole::Query);
+  if (tokens != environment.sizeOf(AxisRole::Key) || environment.offset != 0)
     return fail("requires queries and keys of the same tokens (t = u, offset 0) for --states, but got t = " +
-                Twine(tokens) + ", u = " + Twine(environment.sizeOf("u")) + " and offset " +
+                Twine(tokens) + ", u = " + Twine(environment.sizeOf(AxisRole::Key)) + " and offset " +
                 Twine(environment.offset));
   std::vector<Problem> pieces;
   int64_t begin = 0;
@@ -73,7 +73,7 @@ FailureOr<std::vector<Problem>> taylor::run::cutProblem(const Problem &problem, 
     for (std::vector<NamedArray> *arrays : {&piece.inputs, &piece.cotangents})
       for (NamedArray &named : *arrays)
         named.array = takeTokens(named.array, begin, end);
-    piece.environment.sizes["t"] = piece.environment.sizes["u"] = end - begin;
+    piece.environment.sizes[AxisRole::Query] = piece.environment.sizes[AxisRole::Key] = end - begin;
     pieces.push_back(std::move(piece));
     begin = end;
   }

@@ -65,8 +65,9 @@ public:
       return failure();
     if (!options.mask.empty() && failed(setMask(problem.spec, *symbolizeMask(options.mask))))
       return failure();
-    llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
-    if (failed(checkMasks(problem.spec, {sizes.lookup("d"), sizes.lookup("e")})))
+    AxisMap<int64_t> &sizes = problem.environment.sizes;
+    if (failed(checkMasks(problem.spec,
+                          {sizes.lookup(AxisRole::Channel), sizes.lookup(AxisRole::ValueChannel)})))
       return failure();
     if (failed(makeInputs()) || failed(makeCotangents()))
       return failure();
@@ -76,7 +77,7 @@ public:
 private:
   LogicalResult setParameters();
   LogicalResult loadInputs();
-  LogicalResult setSize(StringRef axis, int64_t size, const Twine &owner);
+  LogicalResult setSize(AxisRef axis, int64_t size, const Twine &owner);
   LogicalResult setSizes();
   LogicalResult makeInputs();
   LogicalResult makeCotangents();
@@ -176,7 +177,7 @@ LogicalResult ProblemBuilder::loadInputs() {
   return success();
 }
 
-LogicalResult ProblemBuilder::setSize(StringRef axis, int64_t size, const Twine &owner) {
+LogicalResult ProblemBuilder::setSize(AxisRef axis, int64_t size, const Twine &owner) {
   auto [it, inserted] = problem.environment.sizes.try_emplace(axis, size);
   if (it->second == size)
     return success();
@@ -184,7 +185,7 @@ LogicalResult ProblemBuilder::setSize(StringRef axis, int64_t size, const Twine 
 }
 
 LogicalResult ProblemBuilder::setSizes() {
-  llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
+  AxisMap<int64_t> &sizes = problem.environment.sizes;
   for (auto &[axis, size] : options.shape)
     sizes[axis] = size;
   std::vector<std::string> names = reference::argumentNames(problem.spec);
@@ -206,32 +207,32 @@ LogicalResult ProblemBuilder::setSizes() {
         return failure();
     }
   }
-  auto byDefault = [&](StringRef axis, StringRef other) {
+  auto byDefault = [&](AxisRef axis, AxisRef other) {
     if (!sizes.contains(axis) && sizes.contains(other))
       sizes[axis] = sizes[other];
   };
-  byDefault("g", "h");
-  byDefault("h", "g");
-  byDefault("u", "t");
-  byDefault("t", "u");
-  byDefault("e", "d");
-  byDefault("d", "e");
-  for (StringRef axis : {"b", "h", "g"})
+  byDefault(AxisRole::KeyHead, AxisRole::Head);
+  byDefault(AxisRole::Head, AxisRole::KeyHead);
+  byDefault(AxisRole::Key, AxisRole::Query);
+  byDefault(AxisRole::Query, AxisRole::Key);
+  byDefault(AxisRole::ValueChannel, AxisRole::Channel);
+  byDefault(AxisRole::Channel, AxisRole::ValueChannel);
+  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
     sizes.try_emplace(axis, 1);
   for (auto [argument, name] : llvm::zip_equal(body().getArguments(), names))
     for (auto [axis, size] : llvm::zip_equal(typeOf(argument).getAxes(), typeOf(argument).getSizes()))
       if (size == ArrayType::kUnknown && !sizes.contains(axis.getValue()))
         return fail("requires the size of axis '" + axis.getValue() + "' of '" + name +
                     "': give --shape=B,H,T,D, or --input for an array that has it");
-  if (sizes["g"] <= 0 || sizes["h"] % sizes["g"])
-    return fail("expected query heads as a multiple of key/value heads, but got h = " + Twine(sizes["h"]) +
-                " and g = " + Twine(sizes["g"]));
-  for (StringRef axis : {"d", "e"})
+  if (sizes[AxisRole::KeyHead] <= 0 || sizes[AxisRole::Head] % sizes[AxisRole::KeyHead])
+    return fail("expected query heads as a multiple of key/value heads, but got h = " +
+                Twine(sizes[AxisRole::Head]) + " and g = " + Twine(sizes[AxisRole::KeyHead]));
+  for (AxisRef axis : {AxisRole::Channel, AxisRole::ValueChannel})
     if (sizes.contains(axis) && sizes[axis] <= 0)
       return fail("expected a positive size of channel '" + axis + "', but got " + Twine(sizes[axis]));
-  sizes.try_emplace("t", 1);
-  sizes.try_emplace("u", 1);
-  problem.environment.offset = options.offset.value_or(sizes["u"] - sizes["t"]);
+  sizes.try_emplace(AxisRole::Query, 1);
+  sizes.try_emplace(AxisRole::Key, 1);
+  problem.environment.offset = options.offset.value_or(sizes[AxisRole::Key] - sizes[AxisRole::Query]);
   return success();
 }
 
@@ -265,7 +266,7 @@ LogicalResult ProblemBuilder::makeInputs() {
       fillRandom(array, name, source, isInteger, options.seed, options.scale, problem.environment);
     if (rounds() && !isInteger)
       reference::roundAll(array, reference::Rounding(reference::mantissaBits(dtype)));
-    if (type.has("t") && !isInteger && !files.count(name))
+    if (type.has(AxisRole::Query) && !isInteger && !files.count(name))
       fillUnreal(array, name, options.seed, options.unreal);
     problem.inputDtypes.push_back(dtype);
     problem.inputs.push_back({name, std::move(array)});

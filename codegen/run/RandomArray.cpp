@@ -64,10 +64,10 @@ static double initialMean(SourceAttr source) {
 static void fillDocuments(Array &array, const Environment &environment) {
   constexpr int64_t kDocuments = 3;
   Walk walk(array.shape, array.shape);
-  int64_t t = array.shape.find("t"), u = array.shape.find("u"),
-          keys = std::max<int64_t>(environment.sizeOf("u"), 1);
+  int64_t t = array.shape.find(AxisRole::Query), u = array.shape.find(AxisRole::Key),
+          keys = std::max<int64_t>(environment.sizeOf(AxisRole::Key), 1);
   forEachPoint(array.shape, [&](llvm::ArrayRef<int64_t> point) {
-    int64_t position = t >= 0 ? environment.position("t", point[t]) : u >= 0 ? point[u] : 0;
+    int64_t position = t >= 0 ? environment.position(AxisRole::Query, point[t]) : u >= 0 ? point[u] : 0;
     array.values[walk(point)] = std::clamp<int64_t>(position * kDocuments / keys, 0, kDocuments - 1);
   });
 }
@@ -78,5 +78,6 @@ void taylor::run::fillRandom(Array &array, llvm::StringRef name, SourceAttr sour
     return fillDocuments(array, environment);
   if (source.getKind() == SourceKind::Parameter)
     return fillNormal(array, name, seed, initialMean(source), 0.25);
-  fillNormal(array, name, seed, 0, array.shape.has("t") && array.shape.has("d") ? scale : 1);
+  fillNormal(array, name, seed, 0,
+             array.shape.has(AxisRole::Query) && array.shape.has(AxisRole::Channel) ? scale : 1);
 }

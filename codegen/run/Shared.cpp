@@ -36,14 +36,15 @@ void start(Key &key, const Options &options) {
 
 /// What taylorc is called with, without --decode and --forward-only.
 std::string kernelKey(const Options &options) {
-  auto size = [&](const char *axis) {
-    auto it = options.shape.find(axis);
+  auto size = [&](AxisRole axis) {
+    auto it = options.shape.find(std::string(nameOf(axis)));
     return it == options.shape.end() ? int64_t(-1) : it->second;
   };
   Key key;
   start(key, options);
-  key.add("d", size("d")).add("e", size("e"));
-  if (size("d") < 0 || size("e") < 0) // then files say how many channels there are
+  int64_t headDim = size(AxisRole::Channel), valueDim = size(AxisRole::ValueChannel);
+  key.add("head-dim", headDim).add("value-dim", valueDim);
+  if (headDim < 0 || valueDim < 0) // then files say how many channels there are
     key.addAll("input", options.inputs);
   key.add("device", static_cast<int>(options.device)).add("target", options.target);
   key.add("bf16", options.bf16Products).add("form", options.form).add("chunk", options.chunk);

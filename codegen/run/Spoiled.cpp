@@ -11,7 +11,7 @@ using namespace taylor::run;
 namespace {
 
 /// The token of each element of an array along one of its axes; -1 for all where it has no such axis.
-std::vector<int64_t> tokensOf(const Array &array, StringRef axis) {
+std::vector<int64_t> tokensOf(const Array &array, AxisRef axis) {
   std::vector<int64_t> tokens(array.values.size(), -1);
   int64_t inner = 1;
   for (int64_t i = array.shape.rank(); i-- > 0;) {
@@ -24,7 +24,7 @@ std::vector<int64_t> tokensOf(const Array &array, StringRef axis) {
   return tokens;
 }
 
-void spoil(Array &array, StringRef axis, const std::set<int64_t> &spoiled, Real value) {
+void spoil(Array &array, AxisRef axis, const std::set<int64_t> &spoiled, Real value) {
   std::vector<int64_t> tokens = tokensOf(array, axis);
   for (auto [element, token] : llvm::zip_equal(array.values, tokens))
     if (spoiled.contains(token))
@@ -35,11 +35,11 @@ void spoil(Problem &problem, const std::set<int64_t> &keys, const std::set<int64
   for (auto [input, dtype] : llvm::zip_equal(problem.inputs, problem.inputDtypes)) {
     if (dtype == Dtype::I32)
       continue;
-    spoil(input.array, "u", keys, value);
-    spoil(input.array, "t", queries, value);
+    spoil(input.array, AxisRole::Key, keys, value);
+    spoil(input.array, AxisRole::Query, queries, value);
   }
   for (NamedArray &cotangent : problem.cotangents)
-    spoil(cotangent.array, "t", queries, value);
+    spoil(cotangent.array, AxisRole::Query, queries, value);
 }
 
 /// All tokens of the tiles of some.
@@ -55,7 +55,7 @@ std::set<int64_t> wholeTiles(const std::set<int64_t> &tokens, int64_t tile) {
 std::set<int64_t> spoiledRows(const Evaluated &evaluated) {
   std::set<int64_t> rows;
   for (const Array &output : evaluated.outputs)
-    for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, "t")))
+    for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, AxisRole::Query)))
       if (!std::isfinite(element))
         rows.insert(token);
   return rows;
@@ -78,7 +78,7 @@ struct ReachedTokens {
 
   void add(const Array &before, const Array &after) {
     std::vector<bool> is = changed(before, after);
-    for (auto [axis, tokens] : {std::pair("t", &queries), {"u", &keys}})
+    for (auto [axis, tokens] : {std::pair(AxisRole::Query, &queries), {AxisRole::Key, &keys}})
       for (auto [token, isChanged] : llvm::zip_equal(tokensOf(before, axis), is))
         if (isChanged && token >= 0)
           tokens->insert(token);
@@ -89,7 +89,7 @@ struct ReachedTokens {
 std::vector<bool> reached(const Array &before, const Array &after, int64_t tile,
                           const ReachedTokens *tokens) {
   std::vector<bool> is = changed(before, after);
-  std::vector<int64_t> queries = tokensOf(before, "t"), keys = tokensOf(before, "u");
+  std::vector<int64_t> queries = tokensOf(before, AxisRole::Query), keys = tokensOf(before, AxisRole::Key);
   for (size_t i = 0; tokens && i < is.size(); ++i)
     is[i] = is[i] || tokens->queries.contains(queries[i]) || tokens->keys.contains(keys[i]) ||
             (queries[i] < 0 && keys[i] < 0 && !(tokens->queries.empty() && tokens->keys.empty()));
@@ -135,7 +135,7 @@ LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Evaluated 
   reachedTokens.queries = spoiledRows(most);
   // A spoiled query that sees keys; of one without keys outputs are 0, and its gradient must stay so.
   for (const Array &output : before->outputs)
-    for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, "t")))
+    for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, AxisRole::Query)))
       if (element != 0 && options.spoiledQueries.contains(token))
         reachedTokens.queries.insert(token);
   for (auto [gradient, after] : llvm::zip_equal(before->gradients, most.gradients))

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstring>
 
+using namespace taylor;
 using namespace taylor::run;
 using namespace taylor::reference;
 
-static bool isTokenAxis(llvm::StringRef axis) { return axis == "t" || axis == "u"; }
-static bool isHeadAxis(llvm::StringRef axis) { return axis == "h" || axis == "g"; }
-static bool isChannelAxis(llvm::StringRef axis) {
-  return axis != "b" && !isHeadAxis(axis) && !isTokenAxis(axis);
+static bool isHeadAxis(AxisRef axis) { return axis == AxisRole::Head || axis == AxisRole::KeyHead; }
+static bool isChannelAxis(AxisRef axis) {
+  return axis != AxisRole::Batch && !isHeadAxis(axis) && !isTokenAxis(axis);
 }
 
 static int64_t widthOf(Dtype dtype) { return dtype == Dtype::F64 ? 8 : isNarrow(dtype) ? 2 : 4; }

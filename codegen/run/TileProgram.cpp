@@ -14,11 +14,11 @@ namespace {
 
 LogicalResult lower(ModuleOp module, const Problem &problem, const Options &options) {
   PairwiseOptions pairwise;
-  const llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
-  if (sizes.contains("d"))
-    pairwise.headDim = sizes.lookup("d");
-  if (sizes.contains("e"))
-    pairwise.valueDim = sizes.lookup("e");
+  const AxisMap<int64_t> &sizes = problem.environment.sizes;
+  if (sizes.contains(AxisRole::Channel))
+    pairwise.headDim = sizes.lookup(AxisRole::Channel);
+  if (sizes.contains(AxisRole::ValueChannel))
+    pairwise.valueDim = sizes.lookup(AxisRole::ValueChannel);
   pairwise.dtype = nameOf(problem.dtype).str();
   pairwise.mask = options.mask;
   std::string parameters;
@@ -67,11 +67,11 @@ LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &t
     return fail("expected tile.program @" + name + ", but got none");
   const Environment &environment = problem.environment;
   tile::Sizes sizes;
-  sizes.b = environment.sizeOf("b");
-  sizes.h = environment.sizeOf("h");
-  sizes.g = environment.sizeOf("g");
-  sizes.t = environment.sizeOf("t");
-  sizes.u = environment.sizeOf("u");
+  sizes.b = environment.sizeOf(AxisRole::Batch);
+  sizes.h = environment.sizeOf(AxisRole::Head);
+  sizes.g = environment.sizeOf(AxisRole::KeyHead);
+  sizes.t = environment.sizeOf(AxisRole::Query);
+  sizes.u = environment.sizeOf(AxisRole::Key);
   sizes.offset = environment.offset;
   SmallVector<tile::HostArray> arrays;
   for (auto tensor : program.getBlock()->getOps<tile::TensorOp>()) {

@@ -5,14 +5,14 @@
 
 using namespace taylor::reference;
 
-int64_t Shape::find(llvm::StringRef axis) const {
+int64_t Shape::find(AxisRef axis) const {
   for (size_t i = 0; i < axes.size(); ++i)
     if (axis == axes[i])
       return static_cast<int64_t>(i);
   return -1;
 }
 
-int64_t Shape::sizeOf(llvm::StringRef axis) const {
+int64_t Shape::sizeOf(AxisRef axis) const {
   int64_t i = find(axis);
   return i < 0 ? 1 : sizes[i];
 }
@@ -24,12 +24,12 @@ int64_t Shape::count() const {
   return count;
 }
 
-void Shape::append(llvm::StringRef axis, int64_t size) {
+void Shape::append(AxisRef axis, int64_t size) {
   axes.push_back(axis.str());
   sizes.push_back(size);
 }
 
-Shape Shape::without(llvm::ArrayRef<llvm::StringRef> gone) const {
+Shape Shape::without(llvm::ArrayRef<AxisRef> gone) const {
   Shape rest;
   for (size_t i = 0; i < axes.size(); ++i)
     if (!llvm::is_contained(gone, llvm::StringRef(axes[i])))
@@ -52,8 +52,9 @@ Walk::Walk(const Shape &array, const Shape &loop) {
     std::vector<int64_t> &table = steps.emplace_back(loop.sizes[axis], 0);
     int64_t own = array.find(loop.axes[axis]);
     int64_t perStep = 1;
-    if (own < 0 && loop.axes[axis] == "h" && array.has("g") && !loop.has("g")) {
-      own = array.find("g");
+    if (own < 0 && loop.axes[axis] == AxisRole::Head && array.has(AxisRole::KeyHead) &&
+        !loop.has(AxisRole::KeyHead)) {
+      own = array.find(AxisRole::KeyHead);
       perStep = array.sizes[own] ? loop.sizes[axis] / array.sizes[own] : 1;
     }
     if (own < 0)
@@ -103,13 +104,15 @@ bool StatesForm::isPair(int64_t t, int64_t key) const {
   return callOf(key) == call && (!chunk || (t - first) / chunk == (key - first) / chunk);
 }
 
-int64_t Environment::position(llvm::StringRef axis, int64_t index) const {
-  return axis == "t" ? offset + index : axis == "lag" ? offset + index - sizeOf("u") : index;
+int64_t Environment::position(AxisRef axis, int64_t index) const {
+  return axis == AxisRole::Query ? offset + index
+         : axis == AxisRole::Lag ? offset + index - sizeOf(AxisRole::Key)
+                                 : index;
 }
 
-int64_t Environment::sizeOf(llvm::StringRef axis) const {
-  if (axis == "lag")
-    return sizeOf("t") + sizeOf("u");
+int64_t Environment::sizeOf(AxisRef axis) const {
+  if (axis == AxisRole::Lag)
+    return sizeOf(AxisRole::Query) + sizeOf(AxisRole::Key);
   auto it = sizes.find(axis);
   return it == sizes.end() ? 1 : it->second;
 }

@@ -4,6 +4,7 @@
 #ifndef TAYLOR_DIALECT_REFERENCE_ARRAY_H
 #define TAYLOR_DIALECT_REFERENCE_ARRAY_H
 
+#include "dialect/AxisRef.h"
 #include "dialect/Reference/Precision.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -21,15 +22,15 @@ struct Shape {
   std::vector<int64_t> sizes;
 
   /// Place of an axis, or -1.
-  int64_t find(llvm::StringRef axis) const;
-  bool has(llvm::StringRef axis) const { return find(axis) >= 0; }
+  int64_t find(AxisRef axis) const;
+  bool has(AxisRef axis) const { return find(axis) >= 0; }
   /// Size of an axis; 1 where there is none.
-  int64_t sizeOf(llvm::StringRef axis) const;
+  int64_t sizeOf(AxisRef axis) const;
   int64_t count() const;
   int64_t rank() const { return static_cast<int64_t>(axes.size()); }
-  void append(llvm::StringRef axis, int64_t size);
+  void append(AxisRef axis, int64_t size);
   /// The shape without some axes.
-  Shape without(llvm::ArrayRef<llvm::StringRef> gone) const;
+  Shape without(llvm::ArrayRef<AxisRef> gone) const;
   bool operator==(const Shape &other) const { return axes == other.axes && sizes == other.sizes; }
   /// "[b = 1, t = 64]"
   std::string str() const;
@@ -92,7 +93,7 @@ enum class PairsPart { All, Pairs, ThroughStates };
 /// What the evaluation of one specification depends on, beside its inputs.
 struct Environment {
   /// Sizes of all axes in use: b, h, g, t, u, d, e and the others.
-  llvm::StringMap<int64_t> sizes;
+  AxisMap<int64_t> sizes;
   /// Position of query 0.
   int64_t offset = 0;
   /// Values of free parameters.
@@ -109,11 +110,11 @@ struct Environment {
   }
 
   /// The size of an axis; of lag T + U, of which index 0 belongs to no pair.
-  int64_t sizeOf(llvm::StringRef axis) const;
+  int64_t sizeOf(AxisRef axis) const;
   /// The value of `taylor.index` at index i: a position on t and u, a difference of two on lag.
-  int64_t position(llvm::StringRef axis, int64_t index) const;
+  int64_t position(AxisRef axis, int64_t index) const;
   /// The index along lag of a pair.
-  int64_t lagOf(int64_t t, int64_t u) const { return t - u + sizeOf("u"); }
+  int64_t lagOf(int64_t t, int64_t u) const { return t - u + sizeOf(AxisRole::Key); }
 };
 
 } // namespace taylor::reference

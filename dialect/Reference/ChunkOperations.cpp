@@ -58,14 +58,14 @@ int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) 
 struct ChunkNumbers {
   ChunkNumbers(const Environment &environment, int64_t chunk, bool opposite)
       : chunk(chunk), offset(environment.offset),
-        count(chunk ? (environment.sizeOf("t") + chunk - 1) / chunk : 1), opposite(opposite) {}
+        count(chunk ? (environment.sizeOf(AxisRole::Query) + chunk - 1) / chunk : 1), opposite(opposite) {}
 
   /// The state that a token reads, which is also where it is added: the first or the last of those that it
   /// belongs to. Below 0 or from `count` on there is none.
-  int64_t slotOf(StringRef token, int64_t index) const {
+  int64_t slotOf(AxisRef token, int64_t index) const {
     if (!chunk)
       return 0;
-    if (token == "t")
+    if (token == AxisRole::Query)
       return index / chunk;
     int64_t number = floorDiv(index - offset, chunk);
     return opposite ? std::min(number, count) - 1 : std::max<int64_t>(number + 1, 0);
@@ -83,16 +83,16 @@ struct ChunkNumbers {
 
 /// A loop over the batch, the heads or groups, and the tokens of some arrays.
 struct TokenLoop {
-  TokenLoop(ArrayRef<const Array *> arrays, StringRef token, const Environment &environment) {
-    auto has = [&](StringRef axis) {
+  TokenLoop(ArrayRef<const Array *> arrays, AxisRef token, const Environment &environment) {
+    auto has = [&](AxisRef axis) {
       return llvm::any_of(arrays, [&](const Array *array) { return array->shape.has(axis); });
     };
-    if (has("b"))
-      shape.append("b", environment.sizeOf("b"));
-    if (has("h"))
-      shape.append("h", environment.sizeOf("h"));
-    else if (has("g"))
-      shape.append("g", environment.sizeOf("g"));
+    if (has(AxisRole::Batch))
+      shape.append(AxisRole::Batch, environment.sizeOf(AxisRole::Batch));
+    if (has(AxisRole::Head))
+      shape.append(AxisRole::Head, environment.sizeOf(AxisRole::Head));
+    else if (has(AxisRole::KeyHead))
+      shape.append(AxisRole::KeyHead, environment.sizeOf(AxisRole::KeyHead));
     tokenAxis = shape.rank();
     shape.append(token, environment.sizeOf(token));
   }
@@ -103,9 +103,10 @@ struct TokenLoop {
 
 /// One state per chunk: where the state of a chunk begins, for a point of a loop over tokens.
 struct StateWalk {
-  StateWalk(const Array &state, StringRef reader, const TokenLoop &loop)
+  StateWalk(const Array &state, AxisRef reader, const TokenLoop &loop)
       : walk(state.shape.without({reader}), withoutToken(loop)),
-        channels(state.shape.sizeOf(channelOf(state.shape))), features(state.shape.sizeOf("f")) {
+        channels(state.shape.sizeOf(channelOf(state.shape))),
+        features(state.shape.sizeOf(AxisRole::Feature)) {
     // [batch.., chunk, f, e]: the chunk's axis is the only one between them.
     perChunk = features * channels;
     chunks = state.shape.has(reader) ? state.shape.sizeOf(reader) : 1;
@@ -126,7 +127,7 @@ struct StateWalk {
 };
 
 /// The shape of a state: its reader's token axis counts chunks.
-Shape stateShape(Value state, StringRef reader, int64_t count, const Environment &environment) {
+Shape stateShape(Value state, AxisRef reader, int64_t count, const Environment &environment) {
   Shape shape = shapeOf(cast<ArrayType>(state.getType()), environment);
   if (int64_t axis = shape.find(reader); axis >= 0)
     shape.sizes[axis] = count;
@@ -163,18 +164,18 @@ Evaluated finish(std::vector<Array> results, const Environment &environment) {
 
 /// Adds to each state what those before it hold (over queries, or opposite: those behind it), made smaller by
 /// the decay between their edges; nothing where a document ends between them.
-void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, const Array *decay,
+void passStates(Array &state, AxisRef reader, const ChunkNumbers &chunks, const Array *decay,
                 const Array *within) {
-  bool forward = (reader == "t") != chunks.opposite;
-  Shape batch = state.shape.without({reader, "f", channelOf(state.shape)});
-  int64_t perChunk = state.shape.sizeOf("f") * state.shape.sizeOf(channelOf(state.shape)),
+  bool forward = (reader == AxisRole::Query) != chunks.opposite;
+  Shape batch = state.shape.without({reader, AxisRole::Feature, channelOf(state.shape)});
+  int64_t perChunk = state.shape.sizeOf(AxisRole::Feature) * state.shape.sizeOf(channelOf(state.shape)),
           count = chunks.count;
   int64_t first = 0;
   forEachPoint(batch, [&](ArrayRef<int64_t> point) {
     auto atEdge = [&](const Array &array, int64_t c) {
-      int64_t keys = array.shape.sizeOf("u");
+      int64_t keys = array.shape.sizeOf(AxisRole::Key);
       return keys == 0 ? Real(0)
-                       : array.values[Walk(array.shape.without({"u"}), batch)(point) * keys +
+                       : array.values[Walk(array.shape.without({AxisRole::Key}), batch)(point) * keys +
                                       chunks.edgeKey(c, keys)];
     };
     auto edge = [&](int64_t c) { return atEdge(*decay, c); };
@@ -192,11 +193,12 @@ void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, cons
 
 /// What a token leaves of a state; of another document's, nothing, whatever it holds.
 void keepState(Array &state, const Array &keep, int64_t token, bool ofDocuments) {
-  Shape batch = state.shape.without({"f", channelOf(state.shape)});
-  Walk atKeep(keep.shape.without({"u"}), batch);
-  int64_t count = state.shape.sizeOf("f") * state.shape.sizeOf(channelOf(state.shape)), first = 0;
+  Shape batch = state.shape.without({AxisRole::Feature, channelOf(state.shape)});
+  Walk atKeep(keep.shape.without({AxisRole::Key}), batch);
+  int64_t count = state.shape.sizeOf(AxisRole::Feature) * state.shape.sizeOf(channelOf(state.shape)),
+          first = 0;
   forEachPoint(batch, [&](ArrayRef<int64_t> point) {
-    Real kept = keep.values[atKeep(point) * keep.shape.sizeOf("u") + token];
+    Real kept = keep.values[atKeep(point) * keep.shape.sizeOf(AxisRole::Key) + token];
     for (int64_t i = 0; i < count; ++i)
       state.values[first + i] = ofDocuments && kept == 0 ? 0 : state.values[first + i] * kept;
     first += count;
@@ -211,9 +213,9 @@ FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand
   const Array &keys = *operands[0].array;
   std::vector<Array> results;
   Array &result = results.emplace_back(shapeOf(cast<ArrayType>(op.getResult().getType()), environment));
-  StringRef token = result.shape.has("t") ? "t" : "u";
+  AxisRef token = result.shape.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
   // The token axis has the same place in both.
-  Lines to(result.shape, token), from(keys.shape, "u");
+  Lines to(result.shape, token), from(keys.shape, AxisRole::Key);
   if (from.length == 0)
     return finish(std::move(results), environment);
   for (int64_t o = 0; o < to.outer; ++o)
@@ -352,11 +354,11 @@ FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp 
 
 FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, ArrayRef<Operand> operands,
                                                            const Environment &environment) {
-  int64_t tokens = environment.sizeOf("t");
-  if (environment.sizeOf("u") != tokens || environment.offset != 0)
+  int64_t tokens = environment.sizeOf(AxisRole::Query);
+  if (environment.sizeOf(AxisRole::Key) != tokens || environment.offset != 0)
     return op.emitOpError("requires tokens that are queries and keys at once (t = u, offset 0), but got ")
-           << tokens << " queries and " << environment.sizeOf("u") << " keys from " << -environment.offset
-           << " on";
+           << tokens << " queries and " << environment.sizeOf(AxisRole::Key) << " keys from "
+           << -environment.offset << " on";
   size_t values = op.getValues().size(), reads = op.getReads().size();
   FeatureList features(op.getFeatures());
   std::vector<FeatureList> weighted;
@@ -372,7 +374,7 @@ FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, Arra
     summed.push_back(operands[2 + j].array);
   for (const Array &row : rows)
     read.push_back(&row);
-  TokenLoop keys(summed, "u", environment), queries(read, "t", environment);
+  TokenLoop keys(summed, AxisRole::Key, environment), queries(read, AxisRole::Query, environment);
   Shape keysOfOne = StateWalk::withoutToken(keys), queriesOfOne = StateWalk::withoutToken(queries);
   for (int64_t token = 0; token < tokens; ++token) {
     auto at = [&](ArrayRef<int64_t> batch, const TokenLoop &loop) {
@@ -390,7 +392,7 @@ FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, Arra
         std::vector<Real> value = {1};
         if (number < values)
           value = readVector(*operands[2 + number].array, keys.shape, point);
-        int64_t begin = StateWalk(state, "t", keys)(point, keys.tokenAxis, 0);
+        int64_t begin = StateWalk(state, AxisRole::Query, keys)(point, keys.tokenAxis, 0);
         for (size_t f = 0; f < features.size(); ++f) {
           Real phi = features.evaluate(f, x);
           for (size_t e = 0; e < value.size(); ++e)
@@ -403,7 +405,7 @@ FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, Arra
       std::vector<Real> x = readVector(*operands[0].array, queries.shape, point);
       for (auto [r, row] : llvm::enumerate(rows)) {
         const Array &state = states[op.getReads()[r]];
-        StateWalk walk(state, "t", queries);
+        StateWalk walk(state, AxisRole::Query, queries);
         int64_t begin = walk(point, queries.tokenAxis, 0);
         std::vector<Real> y(walk.channels, 0);
         for (size_t f = 0; f < features.size(); ++f) {

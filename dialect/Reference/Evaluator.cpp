@@ -122,7 +122,7 @@ LogicalResult taylor::reference::bindSizes(Operation *container, ArrayRef<Array>
       environment.sizes[axis.getValue()] = size;
     }
   }
-  int64_t heads = environment.sizeOf("h"), groups = environment.sizeOf("g");
+  int64_t heads = environment.sizeOf(AxisRole::Head), groups = environment.sizeOf(AxisRole::KeyHead);
   if (groups == 0 || heads % groups)
     return container->emitOpError("expected query heads as a multiple of key/value heads, but got h = ")
            << heads << " and g = " << groups;

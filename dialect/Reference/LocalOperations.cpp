@@ -38,7 +38,7 @@ Array taylor::reference::joinSees(ArrayRef<Operand> operands, const Shape &shape
   for (int64_t i = 0; i < shape.rank(); ++i) {
     StringRef axis = shape.axes[i];
     if (llvm::any_of(shadows, [&](const Array *sees) {
-          return sees->shape.has(axis) || (axis == "h" && sees->shape.has("g"));
+          return sees->shape.has(axis) || (axis == AxisRole::Head && sees->shape.has(AxisRole::KeyHead));
         }))
       joined.append(axis, shape.sizes[i]);
   }
@@ -54,7 +54,7 @@ Array taylor::reference::joinSees(ArrayRef<Operand> operands, const Shape &shape
   return result;
 }
 
-Lines::Lines(const Shape &shape, llvm::StringRef axis) {
+Lines::Lines(const Shape &shape, AxisRef axis) {
   int64_t place = shape.find(axis);
   for (int64_t i = 0; i < shape.rank(); ++i)
     (i < place ? outer : i > place ? stride : length) *= shape.sizes[i];
@@ -319,7 +319,7 @@ struct ScanRule {
 
   /// Calls `visit(length, element)` for each line, where element(i) is the place of the i-th in the order of
   /// the scan. The elements of a document are a line of their own.
-  template <typename Visit> void forEachLine(const Shape &shape, StringRef axis, Visit visit) const {
+  template <typename Visit> void forEachLine(const Shape &shape, AxisRef axis, Visit visit) const {
     Lines lines(shape, axis);
     lines.forEach([&](int64_t begin) {
       auto place = [&](int64_t i) { return begin + (reverse ? lines.length - 1 - i : i) * lines.stride; };
@@ -333,7 +333,7 @@ struct ScanRule {
   }
 
   /// Sums up or shifts each line in place.
-  void apply(Array &array, StringRef axis, const Arithmetic &arithmetic) const {
+  void apply(Array &array, AxisRef axis, const Arithmetic &arithmetic) const {
     forEachLine(array.shape, axis, [&](int64_t length, auto place) {
       auto element = [&](int64_t i) -> Real & { return array.values[place(i)]; };
       std::vector<Real> line(length);
@@ -358,7 +358,7 @@ struct ScanRule {
 
   /// Of each element, where its maximum stands: the last of equals, as in torch, a NaN before all; -1 where
   /// there are no terms.
-  std::vector<int64_t> findMaxima(const Array &terms, StringRef axis) const {
+  std::vector<int64_t> findMaxima(const Array &terms, AxisRef axis) const {
     std::vector<int64_t> maxima(terms.values.size());
     forEachLine(terms.shape, axis, [&](int64_t length, auto place) {
       int64_t best = -1;

@@ -71,7 +71,7 @@ Array mixSees(llvm::ArrayRef<Operand> operands);
 
 /// An array cut into lines along one axis: element i of a line is at begin + i * stride.
 struct Lines {
-  Lines(const Shape &shape, llvm::StringRef axis);
+  Lines(const Shape &shape, AxisRef axis);
   int64_t outer = 1, length = 1, stride = 1;
   void forEach(llvm::function_ref<void(int64_t begin)> visit) const;
 };

@@ -25,7 +25,7 @@ Array taylor::reference::seeingRows(const Array &counts) {
 //===----------------------------------------------------------------------===//
 
 int taylor::reference::addCausalCondition(ScalarProgram &program) {
-  int query = program.addIndex("t"), key = program.addIndex("u");
+  int query = program.addIndex(AxisRole::Query), key = program.addIndex(AxisRole::Key);
   return program.add(ScalarOpcode::LessEqual, {key, query});
 }
 
@@ -48,17 +48,17 @@ int taylor::reference::addPower(ScalarProgram &program, int x, int64_t order) {
 
 FailureOr<Array> taylor::reference::alignDecay(Operation *op, const Array &decay,
                                                const Environment &environment) {
-  int64_t queries = environment.sizeOf("t"), keys = environment.sizeOf("u");
+  int64_t queries = environment.sizeOf(AxisRole::Query), keys = environment.sizeOf(AxisRole::Key);
   if (environment.offset < 0 || environment.offset + queries > keys)
     return op->emitOpError("requires every query at a key's position for its decay, but got queries ")
            << environment.offset << " to " << environment.offset + queries - 1 << " of " << keys << " keys";
   Array rows;
   rows.shape = decay.shape;
-  int64_t axis = decay.shape.find("u");
-  rows.shape.axes[axis] = "t";
+  int64_t axis = decay.shape.find(AxisRole::Key);
+  rows.shape.axes[axis] = nameOf(AxisRole::Query);
   rows.shape.sizes[axis] = queries;
   rows.values.resize(rows.shape.count());
-  Lines from(decay.shape, "u"), to(rows.shape, "t");
+  Lines from(decay.shape, AxisRole::Key), to(rows.shape, AxisRole::Query);
   for (int64_t o = 0; o < to.outer; ++o)
     std::copy_n(decay.values.begin() + (o * from.length + environment.offset) * from.stride,
                 to.length * to.stride, rows.values.begin() + o * to.length * to.stride);
@@ -66,7 +66,7 @@ FailureOr<Array> taylor::reference::alignDecay(Operation *op, const Array &decay
 }
 
 void taylor::reference::addAlignedGradient(Array &decay, const Array &rows, const Environment &environment) {
-  Lines to(decay.shape, "u"), from(rows.shape, "t");
+  Lines to(decay.shape, AxisRole::Key), from(rows.shape, AxisRole::Query);
   int64_t line = from.length * from.stride;
   for (int64_t o = 0; o < from.outer; ++o)
     for (int64_t i = 0; i < line; ++i)
@@ -341,7 +341,8 @@ FailureOr<Evaluated> taylor::reference::evaluatePairwise(PairwiseOp op, ArrayRef
   evaluated.results = std::move(forward.outputs);
   Array sees = seeingRows(forward.counts);
   for (const PairSums::Output &output : sums->outputs)
-    evaluated.sees.push_back(output.kind == PairSums::Kind::Rows && output.shape.has("t") ? sees : Array());
+    evaluated.sees.push_back(
+        output.kind == PairSums::Kind::Rows && output.shape.has(AxisRole::Query) ? sees : Array());
   evaluated.pullback = [sums](ArrayRef<Array> cotangents) { return sums->pullback(cotangents); };
   return evaluated;
 }

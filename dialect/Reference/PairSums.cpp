@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+using namespace taylor;
 using namespace taylor::reference;
 
 namespace {
@@ -20,7 +21,9 @@ struct Matrix {
   const Real *row(int64_t i) const { return values.data() + (rows == 1 ? 0 : i) * width; }
 };
 
-bool isBatchAxis(llvm::StringRef axis) { return axis == "b" || axis == "h" || axis == "g"; }
+bool isBatchAxis(AxisRef axis) {
+  return axis == AxisRole::Batch || axis == AxisRole::Head || axis == AxisRole::KeyHead;
+}
 
 Real dot(const Real *a, const Real *b, int64_t width, const Arithmetic &arithmetic) {
   Real sum = 0;
@@ -80,10 +83,10 @@ int PairSums::addArray(const Array &array, bool isDifferentiable) {
 
 Shape PairSums::batchShape() const {
   bool has[3] = {};
-  auto note = [&](llvm::StringRef axis) {
-    has[0] |= axis == "b";
-    has[1] |= axis == "h";
-    has[2] |= axis == "g";
+  auto note = [&](AxisRef axis) {
+    has[0] |= axis == AxisRole::Batch;
+    has[1] |= axis == AxisRole::Head;
+    has[2] |= axis == AxisRole::KeyHead;
   };
   for (const Array *array : arrays)
     llvm::for_each(array->shape.axes, note);
@@ -94,11 +97,11 @@ Shape PairSums::batchShape() const {
       note(index.axis);
   Shape batch;
   if (has[0])
-    batch.append("b", environment.sizeOf("b"));
+    batch.append(AxisRole::Batch, environment.sizeOf(AxisRole::Batch));
   if (has[1])
-    batch.append("h", environment.sizeOf("h"));
+    batch.append(AxisRole::Head, environment.sizeOf(AxisRole::Head));
   else if (has[2])
-    batch.append("g", environment.sizeOf("g"));
+    batch.append(AxisRole::KeyHead, environment.sizeOf(AxisRole::KeyHead));
   return batch;
 }
 
@@ -127,11 +130,11 @@ PairSums::Layout PairSums::outputLayout(const Output &output) const {
   if (output.array >= 0)
     layout.channels = layoutOf(arrays[output.array]->shape).channels;
   if (output.kind == Kind::Rows || output.kind == Kind::Maximum)
-    layout.token = "t";
+    layout.token = nameOf(AxisRole::Query);
   else if (output.kind == Kind::Columns)
-    layout.token = "u";
+    layout.token = nameOf(AxisRole::Key);
   else if (output.kind == Kind::Diagonals)
-    layout.token = "lag";
+    layout.token = nameOf(AxisRole::Lag);
   return layout;
 }
 
@@ -175,7 +178,7 @@ PairSums::Head PairSums::makeHead(llvm::ArrayRef<int64_t> batchPoint) const {
     forEachElement(array->shape, batch, batchPoint, inner,
                    [&](int64_t from, int64_t to) { matrix.values[to] = array->values[from]; });
   }
-  head.counts.assign(environment.sizeOf("t"), 0);
+  head.counts.assign(environment.sizeOf(AxisRole::Query), 0);
   return head;
 }
 
@@ -189,19 +192,19 @@ public:
       : part(part), registers(part.program.makeRegisters()), environment(sums.environment) {
     for (auto [number, reg] : llvm::zip(sums.scalars, part.scalars)) {
       const Matrix *matrix = &arrays[number];
-      if (tokens[number] == "t")
+      if (tokens[number] == AxisRole::Query)
         rowScalars.push_back({matrix, reg});
-      else if (tokens[number] == "u")
+      else if (tokens[number] == AxisRole::Key)
         columnScalars.push_back({matrix, reg});
-      else if (tokens[number] == "lag")
+      else if (tokens[number] == AxisRole::Lag)
         diagonalScalars.push_back({matrix, reg});
       else
         registers[reg] = *matrix->row(0);
     }
     for (const ScalarProgram::Index &index : part.program.getIndices()) {
-      if (index.axis == "t")
+      if (index.axis == AxisRole::Query)
         rowIndex = index.reg;
-      else if (index.axis == "u")
+      else if (index.axis == AxisRole::Key)
         columnIndex = index.reg;
       else if (int64_t axis = batch.find(index.axis); axis >= 0)
         registers[index.reg] = batchPoint[axis];
@@ -213,7 +216,7 @@ public:
     for (auto [matrix, reg] : rowScalars)
       registers[reg] = *matrix->row(t);
     if (rowIndex >= 0)
-      registers[rowIndex] = environment.position("t", t);
+      registers[rowIndex] = environment.position(AxisRole::Query, t);
   }
   /// After the row.
   void setColumn(int64_t u) {
@@ -253,7 +256,7 @@ public:
   void set(int64_t t) {
     keys.clear();
     visible.setRow(t);
-    int64_t begin = 0, end = sums.environment.sizeOf("u");
+    int64_t begin = 0, end = sums.environment.sizeOf(AxisRole::Key);
     if (sums.chunk) {
       begin = std::max<int64_t>(0, sums.environment.offset + t / sums.chunk * sums.chunk);
       end = std::min(end, sums.environment.offset + (t / sums.chunk + 1) * sums.chunk);
@@ -321,10 +324,10 @@ private:
 static std::vector<std::string> tokensOf(llvm::ArrayRef<const Array *> arrays) {
   std::vector<std::string> tokens;
   for (const Array *array : arrays)
-    tokens.push_back(array->shape.has("t")     ? "t"
-                     : array->shape.has("u")   ? "u"
-                     : array->shape.has("lag") ? "lag"
-                                               : "");
+    tokens.emplace_back(array->shape.has(AxisRole::Query) ? nameOf(AxisRole::Query)
+                        : array->shape.has(AxisRole::Key) ? nameOf(AxisRole::Key)
+                        : array->shape.has(AxisRole::Lag) ? nameOf(AxisRole::Lag)
+                                                          : "");
   return tokens;
 }
 
@@ -343,8 +346,11 @@ int64_t PairSums::rowOf(Kind kind, int64_t t, int64_t u) const {
   llvm_unreachable("all kinds of outputs are covered");
 }
 
-int64_t PairSums::rowOf(llvm::StringRef token, int64_t t, int64_t u) const {
-  return token == "t" ? t : token == "u" ? u : token == "lag" ? environment.lagOf(t, u) : 0;
+int64_t PairSums::rowOf(AxisRef token, int64_t t, int64_t u) const {
+  return token == AxisRole::Query ? t
+         : token == AxisRole::Key ? u
+         : token == AxisRole::Lag ? environment.lagOf(t, u)
+                                  : 0;
 }
 
 void PairSums::evaluateHead(Head &head) const {
@@ -355,7 +361,7 @@ void PairSums::evaluateHead(Head &head) const {
     Layout layout = outputLayout(output);
     head.outputs.push_back(makeMatrix(loopOf(layout), !layout.token.empty()));
   }
-  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
+  for (int64_t t = 0, rows = environment.sizeOf(AxisRole::Query); t < rows; ++t) {
     row.set(t);
     head.counts[t] = row.keys.size();
     for (auto [output, result] : llvm::zip_equal(outputs, head.outputs))
@@ -389,7 +395,7 @@ void PairSums::pullbackHead(Head &head) const {
   auto gradient = [&](int array, int64_t token) -> Real * {
     return differentiable[array] ? head.gradients[array].row(token) : nullptr;
   };
-  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
+  for (int64_t t = 0, rows = environment.sizeOf(AxisRole::Query); t < rows; ++t) {
     row.set(t);
     for (size_t j = 0; j < row.keys.size(); ++j) {
       int64_t u = row.keys[j];
@@ -461,7 +467,7 @@ PairSums::Forward PairSums::evaluate() const {
   for (const Output &output : outputs)
     forward.outputs.emplace_back(output.shape);
   Shape rows;
-  rows.append("t", environment.sizeOf("t"));
+  rows.append(AxisRole::Query, environment.sizeOf(AxisRole::Query));
   forward.counts = Array(withBatch(batch, rows));
 
   std::vector<std::vector<int64_t>> points = pointsOf(batch);

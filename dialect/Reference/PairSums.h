@@ -73,7 +73,7 @@ private:
   struct Head;
   /// [tokens, channels] of an array at one batch point: its token axis first, or one row where it has none.
   struct Layout {
-    /// "t", "u", "lag" or none.
+    /// t, u, lag or none.
     std::string token;
     Shape channels;
   };
@@ -86,7 +86,7 @@ private:
   void pullbackHead(Head &head) const;
   /// Row of an output's matrix, and of an array's on that token axis, that a pair belongs to.
   int64_t rowOf(Kind kind, int64_t t, int64_t u) const;
-  int64_t rowOf(llvm::StringRef token, int64_t t, int64_t u) const;
+  int64_t rowOf(AxisRef token, int64_t t, int64_t u) const;
 
   std::vector<const Array *> arrays;
   std::vector<bool> differentiable;

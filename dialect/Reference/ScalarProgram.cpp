@@ -24,7 +24,7 @@ int ScalarProgram::addArgument(bool isDifferentiable) {
 
 int ScalarProgram::addConstant(Real value) { return addRegister(value, false, false, true); }
 
-int ScalarProgram::addIndex(StringRef axis) {
+int ScalarProgram::addIndex(AxisRef axis) {
   for (const Index &index : indices)
     if (index.axis == axis)
       return index.reg;
@@ -280,7 +280,7 @@ FailureOr<int> ScalarProgram::appendOp(Operation &op, ArrayRef<int> operands) {
       if (auto array = dyn_cast<taylor::ArrayType>(type))
         if (int64_t written = array.sizeOf(size.getAxis()); written != taylor::ArrayType::kUnknown)
           return addConstant(written);
-    if (size.getAxis() != "lag" && !environment->sizes.contains(size.getAxis()))
+    if (size.getAxis() != AxisRole::Lag && !environment->sizes.contains(size.getAxis()))
       return op.emitError("expected the name of an axis in use, but got '") << size.getAxis() << "'";
     return addConstant(environment->sizeOf(size.getAxis()));
   }

@@ -20,7 +20,7 @@ public:
   /// A register that the caller sets before each run. Gradients reach it if it is differentiable.
   int addArgument(bool differentiable);
   /// The register of the index along an axis, which the caller sets; each axis has one.
-  int addIndex(llvm::StringRef axis);
+  int addIndex(AxisRef axis);
   int addConstant(Real value);
   int add(ScalarOpcode opcode, llvm::ArrayRef<int> operands);
   /// Appends a region with one block whose arguments are in `arguments`; gives the registers of what it

@@ -52,7 +52,8 @@ struct StateForm {
   void contract(const Array &x, const Array &y, Array &z, const Shape &loop) const {
     Vectors xs(x, channelOf(x.shape), loop), zs(z, channelOf(z.shape), loop);
     Walk atState(y.shape, loop);
-    int64_t fStride = Lines(y.shape, "f").stride, eStride = Lines(y.shape, channelOf(y.shape)).stride;
+    int64_t fStride = Lines(y.shape, AxisRole::Feature).stride,
+            eStride = Lines(y.shape, channelOf(y.shape)).stride;
     forEachPoint(loop, [&](ArrayRef<int64_t> point) {
       std::vector<Real> phi = outerPower(xs.read(x, point), order), row(zs.length, 0);
       int64_t at = atState(point);
@@ -67,7 +68,8 @@ struct StateForm {
   void expand(const Array &x, Array &y, const Array &z, const Shape &loop) const {
     Vectors xs(x, channelOf(x.shape), loop), zs(z, channelOf(z.shape), loop);
     Walk atState(y.shape, loop);
-    int64_t fStride = Lines(y.shape, "f").stride, eStride = Lines(y.shape, channelOf(y.shape)).stride;
+    int64_t fStride = Lines(y.shape, AxisRole::Feature).stride,
+            eStride = Lines(y.shape, channelOf(y.shape)).stride;
     forEachPoint(loop, [&](ArrayRef<int64_t> point) {
       std::vector<Real> phi = outerPower(xs.read(x, point), order), row = zs.read(z, point);
       int64_t at = atState(point);
@@ -81,7 +83,8 @@ struct StateForm {
   void pullback(const Array &x, const Array &y, const Array &z, Array &dx, const Shape &loop) const {
     Vectors xs(x, channelOf(x.shape), loop), zs(z, channelOf(z.shape), loop);
     Walk atState(y.shape, loop);
-    int64_t fStride = Lines(y.shape, "f").stride, eStride = Lines(y.shape, channelOf(y.shape)).stride;
+    int64_t fStride = Lines(y.shape, AxisRole::Feature).stride,
+            eStride = Lines(y.shape, channelOf(y.shape)).stride;
     forEachPoint(loop, [&](ArrayRef<int64_t> point) {
       std::vector<Real> vector = xs.read(x, point), row = zs.read(z, point), dPhi;
       int64_t at = atState(point), features = outerPower(vector, order).size();
@@ -167,12 +170,12 @@ LogicalResult StateRecurrence::build(RecurrenceOp op, ArrayRef<Operand> operands
     read.factor *= scaleValue;
   write = {order, 1};
   addRecurrenceOutputs(sums, op.getSums(), op.getResults(), environment);
-  rowLoop = query->shape.without(channelOf(query->shape));
-  columnLoop = key->shape.without(channelOf(key->shape));
+  rowLoop = query->shape.without({channelOf(query->shape)});
+  columnLoop = key->shape.without({channelOf(key->shape)});
   // A value per query head makes a state per query head.
-  if (int64_t g = columnLoop.find("g"); g >= 0 && value->shape.has("h")) {
-    columnLoop.axes[g] = "h";
-    columnLoop.sizes[g] = value->shape.sizeOf("h");
+  if (int64_t g = columnLoop.find(AxisRole::KeyHead); g >= 0 && value->shape.has(AxisRole::Head)) {
+    columnLoop.axes[g] = nameOf(AxisRole::Head);
+    columnLoop.sizes[g] = value->shape.sizeOf(AxisRole::Head);
   }
   return success();
 }
@@ -256,7 +259,7 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, Arra
   if (recurrence->state >= 0) {
     // The features of order n are d^n, which no type says before specialisation.
     finalState.shape = shapeOf(cast<ArrayType>(op.getResults()[recurrence->state].getType()), environment);
-    int64_t &features = finalState.shape.sizes[finalState.shape.find("f")];
+    int64_t &features = finalState.shape.sizes[finalState.shape.find(AxisRole::Feature)];
     features = 1;
     int64_t channels = operands[0].array->shape.sizeOf(channelOf(operands[0].array->shape));
     for (int64_t n = 0; n < static_cast<int64_t>(op.getOrder()) && features > 0; ++n)

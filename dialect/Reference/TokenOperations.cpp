@@ -27,12 +27,14 @@ static Array shiftTokens(const Array &x, StringRef from, const Shape &shape, Str
 
 FailureOr<Evaluated> taylor::reference::evaluateAlign(AlignOp op, ArrayRef<Operand> operands,
                                                       const Environment &environment) {
-  std::string to = op.getAxis().str(), from = to == "t" ? "u" : "t";
-  int64_t shift = to == "t" ? environment.offset : -environment.offset;
-  if (environment.offset < 0 || environment.offset + environment.sizeOf("t") > environment.sizeOf("u"))
+  std::string to = op.getAxis().str();
+  std::string from(nameOf(to == AxisRole::Query ? AxisRole::Key : AxisRole::Query));
+  int64_t shift = to == AxisRole::Query ? environment.offset : -environment.offset;
+  if (environment.offset < 0 ||
+      environment.offset + environment.sizeOf(AxisRole::Query) > environment.sizeOf(AxisRole::Key))
     return op.emitOpError("requires every query at a key's position, but got queries ")
-           << environment.offset << " to " << environment.offset + environment.sizeOf("t") - 1 << " of "
-           << environment.sizeOf("u") << " keys";
+           << environment.offset << " to " << environment.offset + environment.sizeOf(AxisRole::Query) - 1
+           << " of " << environment.sizeOf(AxisRole::Key) << " keys";
   const Array &x = *operands[0].array;
   Evaluated evaluated;
   evaluated.results.push_back(
@@ -99,7 +101,7 @@ private:
 };
 
 /// Normalises an array along an axis; `factors` gets one number per line.
-void normalizeLines(const NormLine &norm, const Array &x, StringRef axis, Array &y,
+void normalizeLines(const NormLine &norm, const Array &x, AxisRef axis, Array &y,
                     std::vector<Real> &factors) {
   Lines lines(x.shape, axis);
   std::vector<Real> in(lines.length), out(lines.length);
@@ -226,7 +228,7 @@ struct Rotation {
 
   Array apply(const Array &x, bool inverse, const Rounding &rounding) const {
     Array y(x.shape);
-    Shape lines = x.shape.without(StringRef(channel));
+    Shape lines = x.shape.without({channel});
     Walk walk(x.shape, lines);
     int64_t pairs = x.shape.sizeOf(channel) / 2, stride = Lines(x.shape, channel).stride;
     Walk atPosition(positions, lines);
@@ -295,7 +297,7 @@ FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand
 /// Calls visit(y, x, w) for every product y += w x, all by element.
 static void forEachTap(const Shape &array, const Shape &taps, StringRef tapAxis, const Array *within,
                        bool reverse, llvm::function_ref<void(int64_t y, int64_t x, int64_t w)> visit) {
-  StringRef token = array.has("t") ? "t" : "u";
+  AxisRef token = array.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
   int64_t count = taps.sizeOf(tapAxis), stride = Lines(array, token).stride, tokens = array.sizeOf(token);
   Shape loop = array;
   loop.append(tapAxis, count);

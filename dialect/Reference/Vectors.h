@@ -30,7 +30,8 @@ struct Vectors {
 /// The axis of an array that is neither a token nor a head, a batch or `f`.
 inline llvm::StringRef channelOf(const Shape &shape) {
   for (const std::string &axis : shape.axes)
-    if (axis != "b" && axis != "h" && axis != "g" && axis != "t" && axis != "u" && axis != "f")
+    if (axis != AxisRole::Batch && axis != AxisRole::Head && axis != AxisRole::KeyHead &&
+        axis != AxisRole::Query && axis != AxisRole::Key && axis != AxisRole::Feature)
       return axis;
   return "";
 }

@@ -10,11 +10,11 @@ using namespace taylor;
 
 ArrayType taylor::arrayTypeOf(Value array) { return cast<ArrayType>(array.getType()); }
 
-ArrayType taylor::joinAxes(ValueRange arrays, Type elementType, ArrayRef<StringRef> extra) {
+ArrayType taylor::joinAxes(ValueRange arrays, Type elementType, ArrayRef<AxisRef> extra) {
   SmallVector<ArrayType> types = llvm::map_to_vector(arrays, arrayTypeOf);
   MLIRContext *context = elementType.getContext();
   // A free axis has its size from an array only.
-  SmallVector<StringRef> named = llvm::filter_to_vector(extra, [&](StringRef axis) {
+  SmallVector<AxisRef> named = llvm::filter_to_vector(extra, [&](StringRef axis) {
     return isRoleAxis(axis) || llvm::any_of(types, [&](ArrayType type) { return type.has(axis); });
   });
   FailureOr<ArrayType> type = joinArrays([&] { return mlir::emitError(UnknownLoc::get(context)); }, context,
@@ -23,9 +23,9 @@ ArrayType taylor::joinAxes(ValueRange arrays, Type elementType, ArrayRef<StringR
 }
 
 ArrayType taylor::withBatch(ArrayType type) {
-  if (type.has("b"))
+  if (type.has(AxisRole::Batch))
     return type;
-  SmallVector<StringAttr> axes{StringAttr::get(type.getContext(), "b")};
+  SmallVector<StringAttr> axes{axisAttr(type.getContext(), AxisRole::Batch)};
   SmallVector<int64_t> sizes{ArrayType::kUnknown};
   llvm::append_range(axes, type.getAxes());
   llvm::append_range(sizes, type.getSizes());
@@ -66,23 +66,23 @@ Value taylor::buildMap(OpBuilder &builder, Location loc, ValueRange arrays, Valu
   return {};
 }
 
-Value taylor::buildReduce(OpBuilder &builder, Location loc, Reduction kind, ArrayRef<StringRef> axes,
+Value taylor::buildReduce(OpBuilder &builder, Location loc, Reduction kind, ArrayRef<AxisRef> axes,
                           ValueRange arrays, ValueRange live, ScalarBody body) {
   ArrayType type = joinAxes(arrays, realTypeOf(builder.getContext(), arrays.getTypes())).without(axes);
-  if (llvm::is_contained(axes, "group"))
-    type = type.renamed("h", "g");
-  auto reduce = ReduceOp::create(builder, loc, type, arrays, live, kind, builder.getStrArrayAttr(axes));
+  if (llvm::is_contained(axes, kGroup))
+    type = type.renamed(AxisRole::Head, AxisRole::KeyHead);
+  auto reduce = ReduceOp::create(builder, loc, type, arrays, live, kind, axesAttr(builder, axes));
   if (buildBody(builder, loc, reduce.getBody(), arrays, body))
     return reduce.getResult();
   reduce.erase();
   return {};
 }
 
-Value taylor::buildRunningMaximum(OpBuilder &builder, Value array, StringRef token, Value within,
+Value taylor::buildRunningMaximum(OpBuilder &builder, Value array, AxisRef token, Value within,
                                   bool exclusive, ScalarBody term) {
   Location loc = array.getLoc();
   ArrayType type = arrayTypeOf(array);
-  if (within && arrayTypeOf(within).has("b"))
+  if (within && arrayTypeOf(within).has(AxisRole::Batch))
     type = withBatch(type);
   auto scan = ScanOp::create(builder, loc, type.clone(type.getScalarType()), array, within,
                              ScanKindAttr::get(builder.getContext(), ScanKind::Max),

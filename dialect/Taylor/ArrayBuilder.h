@@ -19,8 +19,7 @@ using ScalarBody =
 ArrayType arrayTypeOf(mlir::Value array);
 
 /// Joined axes of arrays of one valid program, as an array of `elementType` (`extra`: further axes, by name).
-ArrayType joinAxes(mlir::ValueRange arrays, mlir::Type elementType,
-                   llvm::ArrayRef<llvm::StringRef> extra = {});
+ArrayType joinAxes(mlir::ValueRange arrays, mlir::Type elementType, llvm::ArrayRef<AxisRef> extra = {});
 
 /// The type with the axis b in front, where it has none.
 ArrayType withBatch(ArrayType type);
@@ -37,12 +36,12 @@ mlir::Value buildMap(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRa
 
 /// `taylor.reduce` of the joined arrays over axes (`group`: h into g). Null if the body gives up.
 mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind,
-                        llvm::ArrayRef<llvm::StringRef> axes, mlir::ValueRange arrays, mlir::ValueRange live,
+                        llvm::ArrayRef<AxisRef> axes, mlir::ValueRange arrays, mlir::ValueRange live,
                         ScalarBody body);
 
 /// The largest term so far along `token`, from the token itself or, `exclusive`, from those before it; of its
 /// document alone, where `within` numbers them; then also over its batch. `term` is a scalar of the array.
-mlir::Value buildRunningMaximum(mlir::OpBuilder &builder, mlir::Value array, llvm::StringRef token,
+mlir::Value buildRunningMaximum(mlir::OpBuilder &builder, mlir::Value array, AxisRef token,
                                 mlir::Value within, bool exclusive, ScalarBody term);
 
 /// Sum of two arrays of the same axes.

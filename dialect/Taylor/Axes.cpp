@@ -4,18 +4,6 @@
 using namespace mlir;
 using namespace taylor;
 
-namespace {
-constexpr StringRef kRoles[] = {"b", "h", "g", "t", "u", "lag", "d", "e", "f"};
-} // namespace
-
-bool taylor::isRoleAxis(StringRef axis) { return llvm::is_contained(kRoles, axis); }
-
-bool taylor::isRuntimeAxis(StringRef axis) {
-  return llvm::is_contained(ArrayRef(kRoles).take_front(6), axis);
-}
-
-bool taylor::isTokenAxis(StringRef axis) { return axis == "t" || axis == "u" || axis == "lag"; }
-
 bool taylor::reducesTokens(ReduceOp op) {
   return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), isTokenAxis);
 }
@@ -30,7 +18,7 @@ StringRef taylor::tokenAxis(ArrayType array) {
 StringRef taylor::channelOf(ArrayType array) {
   StringRef channel;
   for (StringAttr axis : array.getAxes())
-    if (!isRuntimeAxis(axis) && axis != "f") {
+    if (!isRuntimeAxis(axis) && axis != AxisRole::Feature) {
       if (!channel.empty())
         return "";
       channel = axis;
@@ -42,8 +30,8 @@ bool taylor::hasChannel(ArrayType array) {
   return llvm::any_of(array.getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
 }
 
-SmallVector<StringRef> taylor::channelNamesOf(ArrayRef<ArrayType> arrays) {
-  SmallVector<StringRef> channels;
+SmallVector<AxisRef> taylor::channelNamesOf(ArrayRef<ArrayType> arrays) {
+  SmallVector<AxisRef> channels;
   for (ArrayType array : arrays)
     if (StringRef channel = channelOf(array); !channel.empty() && !llvm::is_contained(channels, channel))
       channels.push_back(channel);
@@ -51,9 +39,9 @@ SmallVector<StringRef> taylor::channelNamesOf(ArrayRef<ArrayType> arrays) {
 }
 
 FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *context, ArrayRef<ArrayType> arrays,
-                                        ArrayRef<StringRef> extra, Type elementType) {
+                                        ArrayRef<AxisRef> extra, Type elementType) {
   llvm::MapVector<StringRef, int64_t> sizes;
-  auto add = [&](StringRef axis, int64_t size) -> LogicalResult {
+  auto add = [&](AxisRef axis, int64_t size) -> LogicalResult {
     auto [it, inserted] = sizes.insert({axis, size});
     if (inserted || size == ArrayType::kUnknown)
       return success();
@@ -70,25 +58,26 @@ FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *contex
   for (StringRef axis : extra)
     if (failed(add(axis, ArrayType::kUnknown)))
       return failure();
-  if (sizes.contains("t") && sizes.contains("u"))
+  if (sizes.contains(nameOf(AxisRole::Query)) && sizes.contains(nameOf(AxisRole::Key)))
     return emitError()
            << "unsupported mix of query and key tokens: one operand has t, another u; use taylor.align";
-  if (sizes.contains("lag") && (sizes.contains("t") || sizes.contains("u")))
+  if (sizes.contains(nameOf(AxisRole::Lag)) &&
+      (sizes.contains(nameOf(AxisRole::Query)) || sizes.contains(nameOf(AxisRole::Key))))
     return emitError()
            << "unsupported mix of lags with tokens: one operand has lag, another t or u; an array with lag "
               "is read in formulas over pairs";
-  if (sizes.contains("h"))
-    sizes.erase("g");
+  if (sizes.contains(nameOf(AxisRole::Head)))
+    sizes.erase(nameOf(AxisRole::KeyHead));
 
   SmallVector<StringAttr> names;
   SmallVector<int64_t> dims;
-  auto take = [&](StringRef axis, int64_t size) {
+  auto take = [&](AxisRef axis, int64_t size) {
     names.push_back(StringAttr::get(context, axis));
     dims.push_back(size);
   };
-  for (StringRef role : kRoles)
-    if (auto it = sizes.find(role); it != sizes.end())
-      take(role, it->second);
+  for (AxisRole role : kAxisRoles)
+    if (auto it = sizes.find(nameOf(role)); it != sizes.end())
+      take(nameOf(role), it->second);
   for (auto &[axis, size] : sizes)
     if (!isRoleAxis(axis))
       take(axis, size);
@@ -115,11 +104,11 @@ Type taylor::realTypeOf(MLIRContext *context, TypeRange arrays, TypeRange result
   return realTypeOf(context, anyFloat ? arrays : results);
 }
 
-SmallVector<StringRef> taylor::indexedAxes(Region &region) {
+SmallVector<AxisRef> taylor::indexedAxes(Region &region) {
   llvm::SmallSetVector<StringRef, 4> axes;
   region.walk([&](IndexOp op) {
     if (op.getAxisAttr()) // what has none is refused after what is around it
       axes.insert(op.getAxis());
   });
-  return axes.takeVector();
+  return SmallVector<AxisRef>(axes.begin(), axes.end());
 }

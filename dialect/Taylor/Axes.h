@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Named axes: which names have a role, and how arrays broadcast by name.
+// Named axes: the tokens and channels of arrays, and how they broadcast by name.
 #ifndef TAYLOR_DIALECT_TAYLOR_AXES_H
 #define TAYLOR_DIALECT_TAYLOR_AXES_H
 
@@ -10,12 +10,6 @@ namespace taylor {
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// True for b, h, g, t, u, lag, d, e, f: the axes whose meaning the dialect knows.
-bool isRoleAxis(llvm::StringRef axis);
-/// True for b, h, g, t, u, lag: sizes known only at run time.
-bool isRuntimeAxis(llvm::StringRef axis);
-/// True for t, u, lag: queries, keys, and how far a key lies before a query.
-bool isTokenAxis(llvm::StringRef axis);
 /// The axis t, u or lag of an array, or "".
 llvm::StringRef tokenAxis(ArrayType array);
 /// Whether a reduction is over t, u or lag.
@@ -26,13 +20,13 @@ llvm::StringRef channelOf(ArrayType array);
 /// Whether an array has any axis that is no run-time axis, `f` and several included.
 bool hasChannel(ArrayType array);
 /// Those of several arrays, as far as each has one: what size(..) may name in formulas without channels.
-llvm::SmallVector<llvm::StringRef> channelNamesOf(llvm::ArrayRef<ArrayType> arrays);
+llvm::SmallVector<AxisRef> channelNamesOf(llvm::ArrayRef<ArrayType> arrays);
 
 /// The axes of a broadcast result: the union, in the order b, h, g, t, u, lag, d, e, f, free axes as met; h
 /// absorbs g. Fails, with a message, on two of t, u and lag, or on one axis with two sizes. `extra` are axes
 /// without an array (`t` in a formula).
 mlir::FailureOr<ArrayType> joinArrays(EmitError emitError, mlir::MLIRContext *context,
-                                      llvm::ArrayRef<ArrayType> arrays, llvm::ArrayRef<llvm::StringRef> extra,
+                                      llvm::ArrayRef<ArrayType> arrays, llvm::ArrayRef<AxisRef> extra,
                                       mlir::Type elementType);
 
 /// f64 if any float array is f64 or there is none, else f32: the type regions compute in.
@@ -42,7 +36,7 @@ mlir::Type realTypeOf(mlir::MLIRContext *context, mlir::TypeRange arrays);
 mlir::Type realTypeOf(mlir::MLIRContext *context, mlir::TypeRange arrays, mlir::TypeRange results);
 
 /// The axes that `taylor.index` operations in a region name, each once.
-llvm::SmallVector<llvm::StringRef> indexedAxes(mlir::Region &region);
+llvm::SmallVector<AxisRef> indexedAxes(mlir::Region &region);
 
 } // namespace taylor
 

@@ -63,7 +63,7 @@ ParseResult BodySyntax::parseTypes() {
 ParseResult BodySyntax::buildRegion(Type realType) {
   SmallVector<Type> argumentTypes;
   SmallVector<int64_t> scalars;
-  SmallVector<StringRef> freeAxes;
+  SmallVector<AxisRef> freeAxes;
   for (ArrayType array : arrays) {
     scalars.push_back(argumentTypes.size());
     argumentTypes.push_back(array.getScalarType());
@@ -138,7 +138,7 @@ LogicalResult taylor::verifyScalars(Operation *op, Region &region) {
 
 LogicalResult taylor::verifyPairScalars(Operation *op, Region &region) {
   for (StringRef axis : indexedAxes(region)) {
-    if (axis == "lag")
+    if (axis == AxisRole::Lag)
       return op->emitOpError("unsupported index 'lag' in a formula over pairs: write t - u");
     if (!isRuntimeAxis(axis))
       return op->emitOpError("unsupported index '")

@@ -18,7 +18,7 @@ SourceAttr defaultSource(MLIRContext *context) {
   return SourceAttr::get(context, SourceKind::Projection, false, Initial::Zeros, zero, zero);
 }
 
-bool hasTokens(ArrayType array) { return array.has("t") || array.has("u"); }
+bool hasTokens(ArrayType array) { return array.has(AxisRole::Query) || array.has(AxisRole::Key); }
 
 /// `name : index = 10`, `name = 0.5`.
 ParseResult parseParameters(OpAsmParser &parser, NamedAttrList &parameters) {
@@ -313,13 +313,13 @@ LogicalResult SpecOp::verify() {
       return emitOpError("expected arguments of type !taylor.array, but got ") << argument.getType();
     if (!names.insert(text).second)
       return emitOpError("expected distinct argument names, but got '") << text << "' twice";
-    if (array.has("lag"))
+    if (array.has(AxisRole::Lag))
       return emitOpError("unsupported axis lag of the argument '")
              << text << "': compute it from an array with a free axis, by taylor.map or taylor.reduce";
     SourceKind kind = cast<SourceAttr>(source).getKind();
     if (kind == SourceKind::Projection && !hasTokens(array))
       return emitOpError("requires a token axis (t or u) of the projected argument '") << text << "'";
-    if (kind == SourceKind::Parameter && (hasTokens(array) || array.has("b")))
+    if (kind == SourceKind::Parameter && (hasTokens(array) || array.has(AxisRole::Batch)))
       return emitOpError("unsupported axis b, t or u of the learned parameter '")
              << text << "'; leave the axis out, or write 'from input' for what the caller gives";
     if (kind != SourceKind::Input && !isa<FloatType>(array.getElementType()))
@@ -346,7 +346,7 @@ static bool dependsOnReals(Operation *op) {
 }
 
 /// Whether an argument or a computed array has the axis.
-static bool hasArrayWith(SpecOp spec, StringRef axis) {
+static bool hasArrayWith(SpecOp spec, AxisRef axis) {
   auto has = [&](Type type) { return isa<ArrayType>(type) && cast<ArrayType>(type).has(axis); };
   Block &body = spec.getBody().front();
   return llvm::any_of(body.getArgumentTypes(), has) ||
@@ -380,7 +380,7 @@ LogicalResult SpecOp::verifyRegions() {
   if (failed(verifyYield(yield)))
     return failure();
   for (Value value : yield.getValues())
-    if (cast<ArrayType>(value.getType()).has("lag"))
+    if (cast<ArrayType>(value.getType()).has(AxisRole::Lag))
       return yield.emitOpError("unsupported axis lag of a result: it is read in formulas over pairs");
   for (Operation &op : getBody().front())
     if (op.getDialect() != getOperation()->getDialect())

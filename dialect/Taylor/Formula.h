@@ -85,7 +85,7 @@ struct FormulaScope {
   llvm::SmallVector<mlir::Value> operands;
   llvm::StringMap<mlir::Value> names;
   /// Axes a bare name may mean, beside the roles.
-  llvm::SmallVector<llvm::StringRef> freeAxes;
+  llvm::SmallVector<AxisRef> freeAxes;
   /// f64, or f32 after specialisation.
   mlir::Type realType;
 };
@@ -102,7 +102,7 @@ mlir::ParseResult buildFormulaRegion(mlir::OpAsmParser &parser, mlir::Region &re
                                      llvm::ArrayRef<mlir::Type> argumentTypes,
                                      llvm::ArrayRef<int64_t> operandScalars,
                                      llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> named,
-                                     llvm::ArrayRef<llvm::StringRef> freeAxes, mlir::Type realType);
+                                     llvm::ArrayRef<AxisRef> freeAxes, mlir::Type realType);
 
 /// Prints regions back as formulas.
 class FormulaPrinter {

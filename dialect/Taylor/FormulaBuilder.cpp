@@ -332,7 +332,7 @@ ParseResult taylor::buildFormulaRegion(OpAsmParser &parser, Region &region,
                                        const std::vector<Binding> &bindings, ArrayRef<Type> argumentTypes,
                                        ArrayRef<int64_t> operandScalars,
                                        ArrayRef<std::pair<StringRef, int64_t>> named,
-                                       ArrayRef<StringRef> freeAxes, Type realType) {
+                                       ArrayRef<AxisRef> freeAxes, Type realType) {
   OpBuilder builder(parser.getContext());
   Location loc = parser.getEncodedSourceLoc(parser.getNameLoc());
   Block *block = builder.createBlock(&region, region.end(), argumentTypes,

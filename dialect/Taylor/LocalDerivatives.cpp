@@ -17,11 +17,12 @@ using namespace taylor;
 namespace {
 
 /// The adjoint of reading an array of type `operand` at every point of `domain`: the axes to sum.
-SmallVector<StringRef> axesToSum(ArrayType domain, ArrayType operand) {
-  SmallVector<StringRef> axes;
+SmallVector<AxisRef> axesToSum(ArrayType domain, ArrayType operand) {
+  SmallVector<AxisRef> axes;
   for (StringAttr axis : domain.getAxes())
     if (!operand.has(axis.getValue()))
-      axes.push_back(axis.getValue() == "h" && operand.has("g") ? StringRef("group") : axis.getValue());
+      axes.push_back(axis.getValue() == AxisRole::Head && operand.has(AxisRole::KeyHead) ? StringRef(kGroup)
+                                                                                         : axis.getValue());
   return axes;
 }
 
@@ -65,7 +66,7 @@ using ValueCotangent = llvm::function_ref<Value(OpBuilder &, Location, Value val
 
 /// Pulls the cotangent of F back to each of its arrays: x' = sum over the axes x lacks of F's vector-Jacobian
 /// product. `extra` are further arrays that `cotangentOf` reads, such as the cotangent of the result.
-LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, ArrayRef<StringRef> indexed,
+LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, ArrayRef<AxisRef> indexed,
                        ValueCotangent cotangentOf, SmallVectorImpl<Value> &cotangents) {
   SmallVector<Value> arrays(formula.arrays);
   llvm::append_range(arrays, extra);
@@ -93,12 +94,12 @@ LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, Ar
         return Value();
       Value derivative = (*result)[i];
       // Rows that see no key are left out by `live`; of keys that no row sees there is no count.
-      bool ofKeys = domain.has("u") && !domain.has("t");
+      bool ofKeys = domain.has(AxisRole::Key) && !domain.has(AxisRole::Query);
       if (!derivative || !ofKeys || isMultiple(derivative, cotangent))
         return derivative;
       return buildAsked(builder, loc, cotangent, derivative);
     };
-    SmallVector<StringRef> axes = axesToSum(domain, type);
+    SmallVector<AxisRef> axes = axesToSum(domain, type);
     cotangents.push_back(
         axes.empty() ? buildMap(builder, formula.loc, arrays, formula.live, body, type.clone(real))
                      : buildReduce(builder, formula.loc, Reduction::Sum, axes, arrays, formula.live, body));
@@ -124,8 +125,8 @@ LogicalResult MapOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange r
 LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
                                                    SmallVectorImpl<Value> &cotangents) {
   Formula formula{getLoc(), getArrays(), getLive(), getBody()};
-  SmallVector<StringRef> indexed = indexedAxes(getBody());
-  SmallVector<StringRef> axes(getAxes().getAsValueRange<StringAttr>());
+  SmallVector<AxisRef> indexed = indexedAxes(getBody());
+  SmallVector<AxisRef> axes(getAxes().getAsValueRange<StringAttr>());
   LogicalResult result = success();
   switch (getKind()) {
   case Reduction::Sum:
@@ -136,16 +137,17 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     auto share = [&](OpBuilder &builder, Location loc, Value, ValueRange extra) {
       Value cotangent = extra[0];
       Type real = cotangent.getType();
-      auto sizeOf = [&](StringRef axis) -> Value {
+      auto sizeOf = [&](AxisRef axis) -> Value {
         int64_t size = domain.sizeOf(axis);
         if (size == ArrayType::kUnknown)
           return SizeOp::create(builder, loc, real, builder.getStringAttr(axis));
         return buildNumber(builder, loc, real, static_cast<double>(size));
       };
       for (StringRef axis : axes) {
-        Value divisor = axis == "group"
-                            ? arith::DivFOp::create(builder, loc, sizeOf("h"), sizeOf("g")).getResult()
-                            : sizeOf(axis);
+        Value divisor = axis == kGroup ? arith::DivFOp::create(builder, loc, sizeOf(AxisRole::Head),
+                                                               sizeOf(AxisRole::KeyHead))
+                                             .getResult()
+                                       : sizeOf(axis);
         cotangent = arith::DivFOp::create(builder, loc, cotangent, divisor);
       }
       return cotangent;
@@ -227,10 +229,12 @@ LogicalResult ScanOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange 
 
 LogicalResult AlignOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
                                                   SmallVectorImpl<Value> &cotangents) {
-  bool toRows = getAxis() == "t";
-  ArrayType type = arrayTypeOf(results[0]).renamed(toRows ? "t" : "u", toRows ? "u" : "t");
-  cotangents.push_back(
-      AlignOp::create(builder, getLoc(), type, results[0], builder.getStringAttr(toRows ? "u" : "t")));
+  bool toRows = getAxis() == AxisRole::Query;
+  ArrayType type =
+      arrayTypeOf(results[0])
+          .renamed(toRows ? AxisRole::Query : AxisRole::Key, toRows ? AxisRole::Key : AxisRole::Query);
+  cotangents.push_back(AlignOp::create(builder, getLoc(), type, results[0],
+                                       axisAttr(builder, toRows ? AxisRole::Key : AxisRole::Query)));
   return success();
 }
 
@@ -257,7 +261,7 @@ LogicalResult ConvolveOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRa
                                           getWithin(), getReverse() ? UnitAttr() : builder.getUnitAttr()));
 
   int64_t taps = getNumTaps();
-  StringRef axis = arrayType.has("t") ? "t" : "u";
+  AxisRef axis = arrayType.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
   SmallVector<Value> arrays = {dy, getTaps()};
   for (int64_t j = 0; j < taps; ++j) {
     auto shift = ScanOp::create(builder, getLoc(), arrayType.clone(real), getArray(), getWithin(),

@@ -42,7 +42,7 @@ LogicalResult verifyWidened(Operation *op, ArrayType inferred) {
   auto result = cast<ArrayType>(op->getResult(0).getType());
   for (auto [axis, size] : llvm::zip(inferred.getAxes(), inferred.getSizes())) {
     StringRef name = axis.getValue();
-    if (name == "g" && result.has("h"))
+    if (name == AxisRole::KeyHead && result.has(AxisRole::Head))
       continue;
     if (!result.has(name))
       return op->emitOpError("expected a result with axis '") << name << "', but got " << result;
@@ -64,7 +64,7 @@ LogicalResult verifyResult(Operation *op, ArrayType expected) {
 LogicalResult verifyLive(Operation *op, OperandRange live, ArrayType result) {
   for (Value count : live)
     for (StringAttr axis : cast<ArrayType>(count.getType()).getAxes())
-      if (!result.has(axis) && !(axis == "g" && result.has("h")))
+      if (!result.has(axis) && !(axis == AxisRole::KeyHead && result.has(AxisRole::Head)))
         return op->emitOpError("expected a guard with axes of the operands, but got ") << count.getType();
   return success();
 }
@@ -111,13 +111,13 @@ namespace {
 
 /// Axes of `array` after reducing over `axes`; `group` turns h into g.
 FailureOr<ArrayType> reducedType(EmitError emitError, ArrayType array, ArrayAttr axes) {
-  SmallVector<StringRef> gone;
+  SmallVector<AxisRef> gone;
   bool group = false;
   llvm::SmallDenseSet<StringRef> seen;
   for (StringAttr axis : axes.getAsRange<StringAttr>()) {
     if (!seen.insert(axis.getValue()).second)
       return emitError() << "expected each axis once in over(..), but got '" << axis.getValue() << "' twice";
-    if (axis == "group") {
+    if (axis == kGroup) {
       group = true;
       continue;
     }
@@ -125,12 +125,12 @@ FailureOr<ArrayType> reducedType(EmitError emitError, ArrayType array, ArrayAttr
       return emitError() << "expected an axis of the operands, but got '" << axis.getValue() << "'";
     gone.push_back(axis);
   }
-  if (group && !array.has("h"))
+  if (group && !array.has(AxisRole::Head))
     return emitError() << "requires axis h to reduce over the group";
-  if (group && seen.contains("h"))
+  if (group && seen.contains(nameOf(AxisRole::Head)))
     return emitError() << "expected over(h) or over(group), but got both: h has the heads of all groups";
   ArrayType reduced = array.without(gone);
-  return group ? reduced.renamed("h", "g") : reduced;
+  return group ? reduced.renamed(AxisRole::Head, AxisRole::KeyHead) : reduced;
 }
 
 } // namespace
@@ -190,7 +190,7 @@ LogicalResult ReduceOp::verify() {
   auto spec = (*this)->getParentOfType<SpecOp>();
   if (spec && llvm::none_of(spec.getArgNames().getAsValueRange<StringAttr>(), isCarried))
     for (StringAttr axis : getAxes().getAsRange<StringAttr>())
-      if (isTokenAxis(axis) || axis == "b")
+      if (isTokenAxis(axis) || axis == AxisRole::Batch)
         return emitOpError("unsupported reduction over '")
                << axis.getValue()
                << "' in a specification; sums over tokens are taylor.recurrences or taylor.scan";
@@ -198,15 +198,15 @@ LogicalResult ReduceOp::verify() {
 }
 
 /// Checks numbers of tokens: real, over `token` and perhaps b, where the array that they are of has it.
-static LogicalResult verifyNumbers(Operation *op, StringRef what, ArrayType numbers, StringRef token,
+static LogicalResult verifyNumbers(Operation *op, StringRef what, ArrayType numbers, AxisRef token,
                                    ArrayType array) {
   if (!numbers.has(token))
     return op->emitOpError("requires ")
            << what << " over axis '" << token << "', as the array has it, but got " << numbers;
   for (StringAttr axis : numbers.getAxes())
-    if (axis != token && (axis != "b" || !array.has("b")))
+    if (axis != token && (axis != AxisRole::Batch || !array.has(AxisRole::Batch)))
       return op->emitOpError("expected ")
-             << what << " over '" << token << (array.has("b") ? "' and perhaps 'b'" : "'")
+             << what << " over '" << token << (array.has(AxisRole::Batch) ? "' and perhaps 'b'" : "'")
              << ", but got axis '" << axis.getValue() << "'";
   if (isa<IntegerType>(numbers.getElementType()))
     return op->emitOpError("expected ")
@@ -282,7 +282,7 @@ LogicalResult ScanOp::verify() {
   FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
   if (failed(inferred) || failed(verifyWidened(*this, *inferred)))
     return failure();
-  if (getAxis() != "t" && getAxis() != "u")
+  if (getAxis() != AxisRole::Query && getAxis() != AxisRole::Key)
     return emitOpError("expected a scan over t or u, but got '") << getAxis() << "'";
   if (!inferred->has(getAxis()))
     return emitOpError("requires axis '") << getAxis() << "' of an operand";
@@ -314,10 +314,11 @@ ParseResult AlignOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDict(result.attributes) || parseTypesColon(parser) || parser.parseType(type) ||
       parser.resolveOperand(operand, type, result.operands))
     return failure();
-  if (properties.axis != "t" && properties.axis != "u")
+  if (properties.axis != AxisRole::Query && properties.axis != AxisRole::Key)
     return parser.emitError(parser.getNameLoc(), "expected to align to t or u, but got '")
            << properties.axis.getValue() << "'";
-  result.addTypes(type.renamed(properties.axis == "t" ? "u" : "t", properties.axis));
+  result.addTypes(
+      type.renamed(properties.axis == AxisRole::Query ? AxisRole::Key : AxisRole::Query, properties.axis));
   return success();
 }
 
@@ -328,9 +329,9 @@ void AlignOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult AlignOp::verify() {
-  if (getAxis() != "t" && getAxis() != "u")
+  if (getAxis() != AxisRole::Query && getAxis() != AxisRole::Key)
     return emitOpError("expected to align to t or u, but got '") << getAxis() << "'";
-  StringRef from = getAxis() == "t" ? "u" : "t";
+  AxisRef from = getAxis() == AxisRole::Query ? AxisRole::Key : AxisRole::Query;
   if (!getArray().getType().has(from))
     return emitOpError("requires axis '") << from << "' of its operand, but got " << getArray().getType();
   // Storage of 16 bits is read in the type that is computed in.
@@ -349,7 +350,7 @@ ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   Norm kind = Norm::L2;
   SmallVector<OpAsmParser::UnresolvedOperand> operands(1);
-  properties.axis = builder.getStringAttr("e");
+  properties.axis = axisAttr(builder, AxisRole::ValueChannel);
   int32_t hasWeight = 0, hasBias = 0;
   std::optional<double> epsilon;
   if (parseEnum<Norm>(parser, kind, symbolizeNorm, "l2, rms or layer"))
@@ -404,7 +405,7 @@ ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void NormalizeOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyNorm(getKind());
-  if (getAxis() != "e")
+  if (getAxis() != AxisRole::ValueChannel)
     printer << " over(" << getAxis() << ")";
   printer << " " << getArray();
   if (getWeight())
@@ -421,7 +422,7 @@ LogicalResult NormalizeOp::verify() {
   if (!array.has(getAxis()))
     return emitOpError("requires axis '")
            << getAxis() << "' of its operand, but got " << array << "; name another with over(..)";
-  if (isTokenAxis(getAxis()) || getAxis() == "b")
+  if (isTokenAxis(getAxis()) || getAxis() == AxisRole::Batch)
     return emitOpError("unsupported norm over '")
            << getAxis() << "'; a norm reduces channels, heads or a free axis";
   if (getEpsilon().isNegative())
@@ -442,8 +443,8 @@ LogicalResult NormalizeOp::verify() {
 
 StringRef RopeOp::getChannel() {
   ArrayType array = getArray().getType();
-  if (array.has("d"))
-    return "d";
+  if (array.has(AxisRole::Channel))
+    return nameOf(AxisRole::Channel);
   StringRef channel;
   for (StringAttr axis : array.getAxes())
     if (!isRuntimeAxis(axis))
@@ -515,7 +516,7 @@ void RopeOp::print(OpAsmPrinter &printer) {
 
 LogicalResult RopeOp::verify() {
   ArrayType array = getArray().getType();
-  if (!array.has("t") && !array.has("u"))
+  if (!array.has(AxisRole::Query) && !array.has(AxisRole::Key))
     return emitOpError("requires a token axis t or u, but got ") << array;
   StringRef channel = getChannel();
   if (channel.empty())
@@ -574,7 +575,7 @@ void ConvolveOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult ConvolveOp::verify() {
-  if (!getArray().getType().has("t") && !getArray().getType().has("u"))
+  if (!getArray().getType().has(AxisRole::Query) && !getArray().getType().has(AxisRole::Key))
     return emitOpError("requires a token axis t or u, but got ") << getArray().getType();
   if (getTapAxis().empty())
     return emitOpError("requires one free axis of taps, such as j = 4, but got ") << getTaps().getType();
@@ -588,7 +589,8 @@ LogicalResult ConvolveOp::verify() {
   if (failed(verifyResult(*this, getArray().getType().clone(getArray().getType().getScalarType()))))
     return failure();
   if (getWithin())
-    return verifyNumbers(*this, "documents", getWithin().getType(), getArray().getType().has("t") ? "t" : "u",
+    return verifyNumbers(*this, "documents", getWithin().getType(),
+                         getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key,
                          getArray().getType());
   return success();
 }

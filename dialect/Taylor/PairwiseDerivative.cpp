@@ -186,10 +186,10 @@ void DerivedPairwise::addOutputs(ArrayRef<Value> argumentCotangents) {
     ArrayType type = arrayTypeOf(op.getArrays()[operand]);
     if (!dx || !isa<FloatType>(type.getElementType()))
       continue;
-    PairOutput kind = type.has("t")     ? PairOutput::Rows
-                      : type.has("u")   ? PairOutput::Columns
-                      : type.has("lag") ? PairOutput::Diagonals
-                                        : PairOutput::Total;
+    PairOutput kind = type.has(AxisRole::Query) ? PairOutput::Rows
+                      : type.has(AxisRole::Key) ? PairOutput::Columns
+                      : type.has(AxisRole::Lag) ? PairOutput::Diagonals
+                                                : PairOutput::Total;
     addOutput(kind, dx, -1, operand);
   }
 }

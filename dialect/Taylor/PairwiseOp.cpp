@@ -146,7 +146,7 @@ ParseResult PairwiseSyntax::findProducts() {
         formula.arguments[1]->kind != Formula::Kind::Operand)
       return parser.emitError(formula.loc, "expected dot(%row, %column) of two arrays");
     int64_t row = formula.arguments[0]->operand, column = formula.arguments[1]->operand;
-    if (arrays[row].has("u"))
+    if (arrays[row].has(AxisRole::Key))
       std::swap(row, column);
     productNames[binding.name] = products.size() / 2;
     products.append({row, column});
@@ -469,7 +469,7 @@ LogicalResult verifyOperands(PairwiseOp op) {
     return op.emitOpError("expected operand numbers below ") << count << " in products and scalars";
   for (int64_t i = 0; i < op.getNumProducts(); ++i) {
     ArrayType row = typeOf(op.getProducts()[2 * i]), column = typeOf(op.getProducts()[2 * i + 1]);
-    if (!row.has("t") || !column.has("u"))
+    if (!row.has(AxisRole::Query) || !column.has(AxisRole::Key))
       return op.emitOpError("expected dot(..) of an array with t and an array with u, but got ")
              << row << " and " << column;
     StringRef channel = productChannel(row, column);
@@ -535,9 +535,11 @@ LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
     return op.emitOpError("expected outputs that are computed in ")
            << op.getRealType() << ", as the pairs are, but got " << result;
   bool columns = sum.getKind() == PairOutput::Columns, diagonals = sum.getKind() == PairOutput::Diagonals;
-  StringRef own = columns ? "u" : diagonals ? "lag" : "t", other = columns ? "t" : "u";
-  if (StringRef token = tokenAxis(result);
-      sum.getKind() != PairOutput::Total && !token.empty() && token != own)
+  AxisRef own = columns     ? AxisRole::Key
+                : diagonals ? AxisRole::Lag
+                            : AxisRole::Query,
+          other = columns ? AxisRole::Query : AxisRole::Key;
+  if (AxisRef token = tokenAxis(result); sum.getKind() != PairOutput::Total && !token.empty() && token != own)
     return op.emitOpError("expected an output of ")
            << stringifyPairOutput(sum.getKind()) << " without axis '" << token << "', but got " << result;
   if (diagonals && !result.has(own))

@@ -14,7 +14,7 @@ using namespace taylor;
 
 FailureOr<SmallVector<Type>> RecurrencesOp::inferResultTypes(EmitError emitError, ArrayType query,
                                                              ArrayType key, ArrayType value, ArrayAttr sums) {
-  return inferSums(emitError, query, key, value, sums, "f");
+  return inferSums(emitError, query, key, value, sums, AxisRole::Feature);
 }
 
 Value RecurrencesOp::getSum(Sum sum) { return sumNamed(*this, getSums(), sum); }
@@ -245,7 +245,7 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
   properties.coefficient = builder.getF64FloatAttr(coefficient);
   FailureOr<SmallVector<Type>> results =
       inferSums([&] { return parser.emitError(parser.getNameLoc()); }, (*arrays)[0], (*arrays)[1],
-                (*arrays)[2], properties.sums, "f");
+                (*arrays)[2], properties.sums, AxisRole::Feature);
   if (failed(results))
     return failure();
   result.addTypes(*results);
@@ -276,8 +276,9 @@ LogicalResult RecurrenceOp::verify() {
     return failure();
   if (failed(verifySums(*this, getSums())))
     return failure();
-  FailureOr<SmallVector<Type>> inferred = inferSums([&] { return emitOpError(); }, getQuery().getType(),
-                                                    getKey().getType(), getValue().getType(), getSums(), "f");
+  FailureOr<SmallVector<Type>> inferred =
+      inferSums([&] { return emitOpError(); }, getQuery().getType(), getKey().getType(), getValue().getType(),
+                getSums(), AxisRole::Feature);
   if (failed(inferred))
     return failure();
   if (getResults().size() != inferred->size())
@@ -293,7 +294,7 @@ LogicalResult RecurrenceOp::verify() {
     return failure();
   if (getState() && getMask() == Mask::Bidirectional)
     return emitOpError("unsupported state of a bidirectional recurrence: a state belongs to a causal one");
-  if (getState() && !getState().getType().has("f"))
+  if (getState() && !getState().getType().has(AxisRole::Feature))
     return emitOpError("requires axis f (features) of the state, but got ") << getState().getType();
   return success();
 }

@@ -12,11 +12,11 @@ using namespace taylor;
 
 static LogicalResult verifyQueryKeyValue(EmitError emitError, ArrayType query, ArrayType key,
                                          ArrayType value) {
-  if (!query.has("t"))
+  if (!query.has(AxisRole::Query))
     return emitError() << "requires axis t of the query, but got " << query;
-  if (!key.has("u"))
+  if (!key.has(AxisRole::Key))
     return emitError() << "requires axis u of the key, but got " << key;
-  if (!value.has("u"))
+  if (!value.has(AxisRole::Key))
     return emitError() << "requires axis u of the value, but got " << value;
   StringRef channel = channelOf(query);
   if (channel.empty() || channelOf(key) != channel)
@@ -31,15 +31,16 @@ static LogicalResult verifyQueryKeyValue(EmitError emitError, ArrayType query, A
 }
 
 FailureOr<SmallVector<Type>> taylor::inferSums(EmitError emitError, ArrayType query, ArrayType key,
-                                               ArrayType value, ArrayAttr sums, StringRef feature) {
+                                               ArrayType value, ArrayAttr sums, AxisRef feature) {
   if (failed(verifyQueryKeyValue(emitError, query, key, value)))
     return failure();
   MLIRContext *context = query.getContext();
   StringRef scoreChannel = channelOf(query), valueChannel = channelOf(value);
   Type real = realTypeOf(context, {query, key, value});
-  ArrayType rows = query.without({scoreChannel}), columns = key.without({scoreChannel, StringRef("u")});
+  ArrayType rows = query.without({scoreChannel}),
+            columns = key.without({scoreChannel, AxisRef(AxisRole::Key)});
   FailureOr<ArrayType> numerator =
-      joinArrays(emitError, context, {rows, columns, value.without({StringRef("u")})}, {}, real);
+      joinArrays(emitError, context, {rows, columns, value.without({AxisRole::Key})}, {}, real);
   if (failed(numerator))
     return failure();
   SmallVector<Type> types;
@@ -47,9 +48,9 @@ FailureOr<SmallVector<Type>> taylor::inferSums(EmitError emitError, ArrayType qu
     if (sum.getValue() == Sum::Numerator) {
       types.push_back(*numerator);
     } else if (sum.getValue() == Sum::State) {
-      SmallVector<StringRef> feature_{feature};
+      SmallVector<AxisRef> feature_{feature};
       FailureOr<ArrayType> state =
-          joinArrays(emitError, context, {columns, value.without({StringRef("u")})}, feature_, real);
+          joinArrays(emitError, context, {columns, value.without({AxisRole::Key})}, feature_, real);
       if (failed(state))
         return failure();
       types.push_back(*state);
@@ -150,11 +151,12 @@ LogicalResult taylor::verifyDecay(Operation *op, Value decay, Mask mask) {
   if (!decay)
     return success();
   auto type = cast<ArrayType>(decay.getType());
-  if (!type.has("u"))
+  if (!type.has(AxisRole::Key))
     return op->emitOpError("requires axis u of the running log-decay, but got ")
            << type << "; scan a gate over u: %D = taylor.scan sum over(u) %f";
   for (StringAttr axis : type.getAxes())
-    if (axis != "u" && axis != "b" && axis != "h" && axis != "g")
+    if (axis != AxisRole::Key && axis != AxisRole::Batch && axis != AxisRole::Head &&
+        axis != AxisRole::KeyHead)
       return op->emitOpError("unsupported axis '")
              << axis.getValue()
              << "' of the running log-decay, which is one number per head and key, but got " << type

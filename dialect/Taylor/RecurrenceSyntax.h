@@ -15,7 +15,7 @@ namespace taylor {
 /// with a message where the three do not fit.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> inferSums(EmitError emitError, ArrayType query, ArrayType key,
                                                          ArrayType value, mlir::ArrayAttr sums,
-                                                         llvm::StringRef feature);
+                                                         AxisRef feature);
 /// The result of `op` that is the sum `wanted`; null where it has none.
 mlir::Value sumNamed(mlir::Operation *op, mlir::ArrayAttr sums, Sum wanted);
 

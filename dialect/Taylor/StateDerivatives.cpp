@@ -13,15 +13,15 @@ using namespace taylor;
 namespace {
 
 /// Batch, heads (or groups, where no array has heads) and `token` of the arrays, then the channel of `last`.
-ArrayType joinTokens(ArrayRef<Value> arrays, StringRef token, Value last, Type real) {
-  auto has = [&](StringRef axis) {
+ArrayType joinTokens(ArrayRef<Value> arrays, AxisRef token, Value last, Type real) {
+  auto has = [&](AxisRef axis) {
     return llvm::any_of(arrays, [&](Value array) { return arrayTypeOf(array).has(axis); });
   };
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> sizes;
   MLIRContext *context = real.getContext();
-  for (StringRef axis : {StringRef("b"), StringRef("h"), StringRef("g"), token})
-    if (axis == token || (has(axis) && !(axis == "g" && has("h")))) {
+  for (AxisRef axis : {AxisRef(AxisRole::Batch), AxisRef(AxisRole::Head), AxisRef(AxisRole::KeyHead), token})
+    if (axis == token || (has(axis) && !(axis == AxisRole::KeyHead && has(AxisRole::Head)))) {
       axes.push_back(StringAttr::get(context, axis));
       sizes.push_back(ArrayType::kUnknown);
     }
@@ -35,10 +35,11 @@ ArrayType joinTokens(ArrayRef<Value> arrays, StringRef token, Value last, Type r
 
 /// The sum of an array over the axes that `type` lacks.
 Value sumTo(OpBuilder &builder, Value array, ArrayType type) {
-  SmallVector<StringRef> axes;
+  SmallVector<AxisRef> axes;
   for (StringAttr axis : arrayTypeOf(array).getAxes())
     if (!type.has(axis.getValue()))
-      axes.push_back(axis == "h" && type.has("g") ? StringRef("group") : axis.getValue());
+      axes.push_back(axis == AxisRole::Head && type.has(AxisRole::KeyHead) ? StringRef(kGroup)
+                                                                           : axis.getValue());
   if (axes.empty())
     return array;
   return buildReduce(builder, array.getLoc(), Reduction::Sum, axes, array, {},

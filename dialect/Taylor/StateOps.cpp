@@ -10,7 +10,11 @@ using namespace taylor;
 
 static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
 
-static StringRef tokenOf(ArrayType array) { return array.has("t") ? "t" : array.has("u") ? "u" : ""; }
+static AxisRef tokenOf(ArrayType array) {
+  return array.has(AxisRole::Query) ? nameOf(AxisRole::Query)
+         : array.has(AxisRole::Key) ? nameOf(AxisRole::Key)
+                                    : "";
+}
 
 template <typename Op> static Features featuresOf(Op op) {
   ArrayType vectors = typeOf(op.getVectors());
@@ -77,9 +81,9 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
   if (op.getOpposite() && !op.getChunk())
     return op.emitOpError("requires chunk(..) for 'opposite': without chunks all tokens are summed");
   if (Value own = op.getOwn())
-    if (ArrayType type = typeOf(own); tokenOf(type) != op.getToken() ||
-                                      !isa<FloatType>(type.getElementType()) ||
-                                      !type.without({"b", op.getToken()}).getAxes().empty() || !op.getChunk())
+    if (ArrayType type = typeOf(own);
+        tokenOf(type) != op.getToken() || !isa<FloatType>(type.getElementType()) ||
+        !type.without({AxisRole::Batch, op.getToken()}).getAxes().empty() || !op.getChunk())
       return op.emitOpError(
                  "expected own(..) of real numbers over the tokens of the vectors and perhaps b, between "
                  "chunks, but got ")
@@ -88,12 +92,12 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
 }
 
 /// A state has one feature axis, of the size that the orders give, and the token axis of its reader.
-static LogicalResult verifyState(Operation *op, ArrayType state, StringRef reader, bool chunked,
+static LogicalResult verifyState(Operation *op, ArrayType state, AxisRef reader, bool chunked,
                                  const Features &features) {
-  if (state.sizeOf("f") != *features.count())
+  if (state.sizeOf(AxisRole::Feature) != *features.count())
     return op->emitOpError("expected ")
            << *features.count() << " features along axis 'f' of a state, but got " << state;
-  if (tokenOf(state) != (chunked ? reader : ""))
+  if (tokenOf(state) != (chunked ? reader : AxisRef()))
     return op->emitOpError("expected a state ")
            << (chunked ? "with the token axis '" + reader.str() + "' of its reader" : "without a token axis")
            << ", but got " << state;
@@ -103,18 +107,18 @@ static LogicalResult verifyState(Operation *op, ArrayType state, StringRef reade
 LogicalResult EdgeOp::verify() {
   ArrayType array = typeOf(getArray()), result = typeOf(getResult());
   StringRef reader = tokenOf(result);
-  if (tokenOf(array) != "u" || reader.empty())
+  if (tokenOf(array) != AxisRole::Key || reader.empty())
     return emitOpError("expected an array over u, read for t or u, but got ") << array << " for " << result;
   if (int64_t(getChunk()) < 1)
     return emitOpError("expected a positive chunk, but got ") << int64_t(getChunk());
-  if (array.without({"u"}) != result.without({reader}))
+  if (array.without({AxisRole::Key}) != result.without({reader}))
     return emitOpError("expected the axes of ") << array << " beside its tokens, but got " << result;
   return success();
 }
 
 /// States have the batches and heads of what decays them.
 static LogicalResult verifyDecayed(Operation *op, ArrayType decay, ValueRange states) {
-  for (StringRef axis : {"b", "h"})
+  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head})
     for (Value state : states)
       if (decay.has(axis) && !typeOf(state).has(axis))
         return op->emitOpError("expected states with the axis '")
@@ -129,15 +133,16 @@ LogicalResult StatesOp::verify() {
     if (getOpposite())
       return emitOpError("unsupported decay of an 'opposite' state: a decay runs from past keys to a query");
     ArrayType type = typeOf(decay);
-    if (tokenOf(type) != "u" || !channelOf(type).empty() || !getChunk())
+    if (tokenOf(type) != AxisRole::Key || !channelOf(type).empty() || !getChunk())
       return emitOpError("expected a decay over u, without a channel, between chunks, but got ")
              << type << (getChunk() ? "" : " and no chunk");
     if (failed(verifyDecayed(*this, type, getResults())))
       return failure();
   }
   if (Value within = getWithin())
-    if (ArrayType type = typeOf(within);
-        tokenOf(type) != "u" || !type.without({"b", "u"}).getAxes().empty() || !getChunk())
+    if (ArrayType type = typeOf(within); tokenOf(type) != AxisRole::Key ||
+                                         !type.without({AxisRole::Batch, AxisRole::Key}).getAxes().empty() ||
+                                         !getChunk())
       return emitOpError("expected documents over u and perhaps b, between chunks, but got ")
              << type << (getChunk() ? "" : " and no chunk");
   if (getResults().size() != getValues().size() + getMass())
@@ -217,7 +222,7 @@ LogicalResult StepStatesOp::verify() {
   if (failed(verifyFeatures(*this)))
     return failure();
   ArrayType readers = typeOf(getReaders()), vectors = typeOf(getVectors());
-  if (tokenOf(readers) != "t" || tokenOf(vectors) != "u")
+  if (tokenOf(readers) != AxisRole::Query || tokenOf(vectors) != AxisRole::Key)
     return emitOpError("expected vectors over t that read and vectors over u that are summed, but got ")
            << readers << " and " << vectors;
   if (channelOf(readers).empty() || readers.sizeOf(channelOf(readers)) != getFeatures().channels)
@@ -229,11 +234,11 @@ LogicalResult StepStatesOp::verify() {
            << states << ", but got " << getInitial().size() << " and "
            << int64_t(getResults().size()) - int64_t(getReads().size());
   for (Value value : getValues())
-    if (tokenOf(typeOf(value)) != "u")
+    if (tokenOf(typeOf(value)) != AxisRole::Key)
       return emitOpError("expected values over the tokens 'u', but got ") << value.getType();
   for (auto [number, state] : llvm::enumerate(getStates())) {
     ArrayType type = typeOf(state);
-    if (failed(verifyState(*this, type, "t", /*chunked=*/false, getFeatures())))
+    if (failed(verifyState(*this, type, AxisRole::Query, /*chunked=*/false, getFeatures())))
       return failure();
     if (channelOf(type) != (number < getValues().size() ? channelOf(typeOf(getValues()[number])) : ""))
       return emitOpError("expected a state with the channel of its value, but got ") << type;
@@ -245,7 +250,7 @@ LogicalResult StepStatesOp::verify() {
     return emitOpError("expected what is kept of other documents' states, keep(..), next to 'documents'");
   if (Value keep = getKeep()) {
     ArrayType type = typeOf(keep);
-    if (tokenOf(type) != "u" || !channelOf(type).empty())
+    if (tokenOf(type) != AxisRole::Key || !channelOf(type).empty())
       return emitOpError("expected what is kept of states over u, without a channel, but got ") << type;
     if (failed(verifyDecayed(*this, type, getStates())))
       return failure();
@@ -261,11 +266,11 @@ LogicalResult StepStatesOp::verify() {
     if (failed(verifyWeights(*this, getFeatures(), cast<ArrayAttr>(weights))))
       return failure();
     ArrayType type = typeOf(row), read = typeOf(getStates()[state]);
-    if (tokenOf(type) != "t" || channelOf(type) != channelOf(read))
+    if (tokenOf(type) != AxisRole::Query || channelOf(type) != channelOf(read))
       return emitOpError("expected rows over t with the channel of their state, but got ") << type;
-    for (StringRef axis : {"b", "h", "g"})
-      if ((read.has(axis) && !type.has(axis) && !(axis == "g" && type.has("h"))) ||
-          (axis == "b" && type.has(axis) && !read.has(axis)))
+    for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
+      if ((read.has(axis) && !type.has(axis) && !(axis == AxisRole::KeyHead && type.has(AxisRole::Head))) ||
+          (axis == AxisRole::Batch && type.has(axis) && !read.has(axis)))
         return emitOpError("expected rows and states of the same batches and heads, but got ")
                << type << " of " << read;
   }

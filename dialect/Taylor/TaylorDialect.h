@@ -4,6 +4,7 @@
 #ifndef TAYLOR_DIALECT_TAYLOR_TAYLORDIALECT_H
 #define TAYLOR_DIALECT_TAYLOR_TAYLORDIALECT_H
 
+#include "dialect/AxisRef.h"
 #include "dialect/Features/Features.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"

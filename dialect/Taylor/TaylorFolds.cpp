@@ -183,7 +183,7 @@ LogicalResult ScanOp::canonicalize(ScanOp op, PatternRewriter &rewriter) {
 
 OpFoldResult AlignOp::fold(FoldAdaptor) {
   auto inner = getArray().getDefiningOp<AlignOp>();
-  bool back = inner && inner.getAxis() == "u" && getAxis() == "t" &&
+  bool back = inner && inner.getAxis() == AxisRole::Key && getAxis() == AxisRole::Query &&
               inner.getArray().getType() == getResult().getType();
   return back ? inner.getArray() : Value();
 }

@@ -388,7 +388,9 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
   let extraClassDeclaration = [{
     /// The channel axis that is rotated, and the token axis whose positions say by how much.
     ::llvm::StringRef getChannel();
-    ::llvm::StringRef getToken() { return getArray().getType().has("t") ? "t" : "u"; }
+    ::taylor::AxisRef getToken() {
+      return getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
+    }
   }];
 }
 

@@ -78,7 +78,7 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
     ::taylor::Features getFeatures();
     /// The token axis that is summed over, and that of the reader.
     ::llvm::StringRef getToken();
-    ::llvm::StringRef getReader() { return getToken() == "t" ? "u" : "t"; }
+    ::taylor::AxisRef getReader() { return getToken() == AxisRole::Query ? AxisRole::Key : AxisRole::Query; }
     /// One weight per order, from the first on; empty where each feature counts once.
     ::llvm::SmallVector<double> getWeightValues();
   }];

@@ -18,14 +18,14 @@ void TaylorDialect::registerTypes() {
       >();
 }
 
-int64_t ArrayType::find(StringRef axis) const {
+int64_t ArrayType::find(AxisRef axis) const {
   for (auto [index, name] : llvm::enumerate(getAxes()))
     if (name.getValue() == axis)
       return index;
   return -1;
 }
 
-int64_t ArrayType::sizeOf(StringRef axis) const {
+int64_t ArrayType::sizeOf(AxisRef axis) const {
   int64_t index = find(axis);
   return index < 0 ? kUnknown : getSizes()[index];
 }
@@ -41,7 +41,7 @@ ArrayType ArrayType::clone(Type elementType) const {
   return get(getContext(), getAxes(), getSizes(), elementType);
 }
 
-ArrayType ArrayType::without(ArrayRef<StringRef> axes) const {
+ArrayType ArrayType::without(ArrayRef<AxisRef> axes) const {
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
   for (auto [name, size] : llvm::zip(getAxes(), getSizes()))
@@ -52,7 +52,7 @@ ArrayType ArrayType::without(ArrayRef<StringRef> axes) const {
   return get(getContext(), names, sizes, getElementType());
 }
 
-ArrayType ArrayType::renamed(StringRef from, StringRef to) const {
+ArrayType ArrayType::renamed(AxisRef from, AxisRef to) const {
   SmallVector<StringAttr> names(getAxes());
   for (StringAttr &name : names)
     if (name.getValue() == from)
@@ -117,13 +117,16 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError, Ar
       return emitError() << "requires a size of the free axis '" << axis << "' (write '" << axis
                          << " = 4'); axes without one are b, h, g, t, u, lag, d, e and f";
   }
-  if (seen.contains("t") && seen.contains("u"))
+  if (seen.contains(nameOf(AxisRole::Query)) && seen.contains(nameOf(AxisRole::Key)))
     return emitError() << "unsupported array with both t and u: no T x U buffer is ever materialised; use "
                           "taylor.align to move between key and query tokens";
-  if (seen.contains("lag") && (seen.contains("t") || seen.contains("u")))
-    return emitError() << "unsupported array with lag and " << (seen.contains("t") ? "t" : "u")
+  if (seen.contains(nameOf(AxisRole::Lag)) &&
+      (seen.contains(nameOf(AxisRole::Query)) || seen.contains(nameOf(AxisRole::Key))))
+    return emitError() << "unsupported array with lag and "
+                       << (seen.contains(nameOf(AxisRole::Query)) ? nameOf(AxisRole::Query)
+                                                                  : nameOf(AxisRole::Key))
                        << ": no T x U buffer is ever materialised; a lag belongs to a query and a key";
-  if (seen.contains("h") && seen.contains("g"))
+  if (seen.contains(nameOf(AxisRole::Head)) && seen.contains(nameOf(AxisRole::KeyHead)))
     return emitError() << "unsupported array with both h and g: a key/value head is read at h floordiv (H/G)";
   if (!elementType.isF64() && !elementType.isF32() && !elementType.isBF16() && !elementType.isF16() &&
       !elementType.isInteger(32))

@@ -28,17 +28,17 @@ def Taylor_ArrayType : TypeDef<Taylor_Dialect, "Array"> {
     static constexpr int64_t kUnknown = ::mlir::ShapedType::kDynamic;
     int64_t getRank() const { return getAxes().size(); }
     /// Position of an axis, or -1.
-    int64_t find(::llvm::StringRef axis) const;
-    bool has(::llvm::StringRef axis) const { return find(axis) >= 0; }
+    int64_t find(::taylor::AxisRef axis) const;
+    bool has(::taylor::AxisRef axis) const { return find(axis) >= 0; }
     /// Size of an axis if it is known, else kUnknown.
-    int64_t sizeOf(::llvm::StringRef axis) const;
+    int64_t sizeOf(::taylor::AxisRef axis) const;
     /// The scalar type a region sees for this array: f64 for f64, i32 for i32, f32 for narrower floats.
     ::mlir::Type getScalarType() const;
     ArrayType clone(::mlir::Type elementType) const;
     /// The same array without some axes.
-    ArrayType without(::llvm::ArrayRef<::llvm::StringRef> axes) const;
+    ArrayType without(::llvm::ArrayRef<::taylor::AxisRef> axes) const;
     /// The same array with one axis renamed.
-    ArrayType renamed(::llvm::StringRef from, ::llvm::StringRef to) const;
+    ArrayType renamed(::taylor::AxisRef from, ::taylor::AxisRef to) const;
   }];
 }
 

@@ -9,15 +9,26 @@
 using namespace mlir;
 using namespace mlir::tile;
 
-int64_t Sizes::of(StringRef role) const {
-  return llvm::StringSwitch<int64_t>(role)
-      .Case("b", b)
-      .Case("h", h)
-      .Case("g", g)
-      .Case("t", t)
-      .Case("u", u)
-      .Case("lag", lagSize(t, u))
-      .Default(offset);
+int64_t Sizes::of(AxisRef role) const {
+  std::optional<AxisRole> axis = taylor::axisRoleOf(role);
+  if (!axis)
+    return offset;
+  switch (*axis) {
+  case AxisRole::Batch:
+    return b;
+  case AxisRole::Head:
+    return h;
+  case AxisRole::KeyHead:
+    return g;
+  case AxisRole::Query:
+    return t;
+  case AxisRole::Key:
+    return u;
+  case AxisRole::Lag:
+    return lagSize(t, u);
+  default:
+    return offset;
+  }
 }
 
 namespace {

@@ -16,7 +16,7 @@ struct HostArray {
 /// Run-time sizes of the roles and the position of query 0.
 struct Sizes {
   int64_t b = 1, h = 1, g = 1, t = 1, u = 1, offset = 0;
-  int64_t of(llvm::StringRef role) const;
+  int64_t of(AxisRef role) const;
 };
 
 /// Runs all kernels. `tensors` in the order of the program's tile.tensor ops. Every float

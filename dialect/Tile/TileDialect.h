@@ -61,8 +61,8 @@ LogicalResult verifyWindow(Operation *op, ArrayType array, TileType tile, ArrayA
 
 /// Fails with a diagnostic of `op` unless `panel` has the vectors' axes, with features along `to` in place of
 /// the components along `axis`, and there is a weight per order, if any.
-LogicalResult verifyPanel(Operation *op, TileType vectors, llvm::StringRef axis, TileType panel,
-                          llvm::StringRef to, FeaturesAttr features, std::optional<ArrayAttr> weights);
+LogicalResult verifyPanel(Operation *op, TileType vectors, AxisRef axis, TileType panel, llvm::StringRef to,
+                          FeaturesAttr features, std::optional<ArrayAttr> weights);
 
 /// The numbers of an array of f64; empty where there is none.
 llvm::SmallVector<double> numbersOf(std::optional<ArrayAttr> numbers);

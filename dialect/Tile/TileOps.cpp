@@ -11,8 +11,8 @@ using namespace mlir::tile;
 #define GET_OP_CLASSES
 #include "dialect/Tile/TileOps.cpp.inc"
 
-static SmallVector<StringRef> strings(ArrayAttr names) {
-  return llvm::map_to_vector(names.getAsRange<StringAttr>(), [](StringAttr name) { return name.getValue(); });
+static SmallVector<AxisRef> strings(ArrayAttr names) {
+  return llvm::map_to_vector(names.getAsRange<StringAttr>(), [](StringAttr name) { return AxisRef(name); });
 }
 
 SmallVector<Axis> mlir::tile::unionAxes(TypeRange tiles) {
@@ -103,7 +103,7 @@ LogicalResult KernelOp::verifyRegions() {
 }
 
 LogicalResult SizeOp::verify() {
-  if (isRole(getRole()) || getRole() == "offset")
+  if (isRole(getRole()) || getRole() == kOffset)
     return success();
   return emitOpError() << "expected one of b, h, g, t, u, lag, offset, but got '" << getRole() << "'";
 }
@@ -287,7 +287,7 @@ LogicalResult MapOp::verifyRegions() {
   return success();
 }
 
-void DotOp::build(OpBuilder &builder, OperationState &state, Value a, Value b, ArrayRef<StringRef> over,
+void DotOp::build(OpBuilder &builder, OperationState &state, Value a, Value b, ArrayRef<AxisRef> over,
                   Value c, Value where) {
   SmallVector<Axis> axes = unionAxes({a.getType(), b.getType()});
   llvm::erase_if(axes, [&](const Axis &axis) { return llvm::is_contained(over, axis.getName()); });
@@ -295,7 +295,7 @@ void DotOp::build(OpBuilder &builder, OperationState &state, Value a, Value b, A
   if (element.isBF16() || element.isF16())
     element = builder.getF32Type();
   build(builder, state, c ? c.getType() : TileType::get(builder.getContext(), axes, element), a, b, c, where,
-        builder.getStrArrayAttr(over), /*exact=*/UnitAttr());
+        axesAttr(builder, over), /*exact=*/UnitAttr());
 }
 
 LogicalResult DotOp::verify() {
@@ -305,7 +305,7 @@ LogicalResult DotOp::verify() {
     return failure();
   if (getOver().empty())
     return emitOpError("requires an axis to sum over");
-  SmallVector<StringRef> over = strings(getOver());
+  SmallVector<AxisRef> over = strings(getOver());
   TileType aFree = a.without(over), bFree = b.without(over);
   for (const Axis &axis : aFree.getAxes())
     if (bFree.hasAxis(axis.getName()))
@@ -331,9 +331,8 @@ LogicalResult DotOp::verify() {
 }
 
 void ReduceOp::build(OpBuilder &builder, OperationState &state, ReductionKind kind, Value input,
-                     ArrayRef<StringRef> over) {
-  build(builder, state, cast<TileType>(input.getType()).without(over), kind, input,
-        builder.getStrArrayAttr(over));
+                     ArrayRef<AxisRef> over) {
+  build(builder, state, cast<TileType>(input.getType()).without(over), kind, input, axesAttr(builder, over));
 }
 
 LogicalResult ReduceOp::verify() {
@@ -395,7 +394,7 @@ LogicalResult ConcatOp::verify() {
 // Features
 //===----------------------------------------------------------------------===//
 
-LogicalResult mlir::tile::verifyPanel(Operation *op, TileType vectors, StringRef axis, TileType panel,
+LogicalResult mlir::tile::verifyPanel(Operation *op, TileType vectors, AxisRef axis, TileType panel,
                                       StringRef to, FeaturesAttr features, std::optional<ArrayAttr> weights) {
   if (vectors.getSize(axis) != features.getChannels())
     return op->emitOpError() << "expected " << features.getChannels() << " components along axis '" << axis

@@ -332,7 +332,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
   let builders = [
-    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::llvm::ArrayRef<::llvm::StringRef>":$over,
+    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::llvm::ArrayRef<::taylor::AxisRef>":$over,
                    CArg<"::mlir::Value", "{}">:$c, CArg<"::mlir::Value", "{}">:$where)>
   ];
 }
@@ -352,7 +352,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let assemblyFormat = "$kind $input `over` `` custom<Names>($over) attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
   let hasVerifier = 1;
   let builders = [
-    OpBuilder<(ins "::mlir::tile::ReductionKind":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<::llvm::StringRef>":$over)>
+    OpBuilder<(ins "::mlir::tile::ReductionKind":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<::taylor::AxisRef>":$over)>
   ];
 }
 

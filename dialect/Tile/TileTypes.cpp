@@ -32,8 +32,6 @@ void mlir::tile::sortByName(MutableArrayRef<Axis> axes) {
   llvm::sort(axes, [](const Axis &a, const Axis &b) { return a.getName() < b.getName(); });
 }
 
-bool mlir::tile::isRole(StringRef name) { return llvm::is_contained({"b", "h", "g", "t", "u", "lag"}, name); }
-
 //===----------------------------------------------------------------------===//
 // ExtentAttr: `64`, `t`, `ceildiv(t, 64)`, `ceildiv(4, b * g)`
 //===----------------------------------------------------------------------===//
@@ -56,7 +54,7 @@ ExtentAttr mlir::tile::parseExtent(AsmParser &parser) {
     return {};
   isNumber = parser.parseOptionalInteger(size);
   if (isNumber.has_value()) {
-    SmallVector<StringRef, 2> divisors;
+    SmallVector<AxisRef, 2> divisors;
     if (failed(*isNumber) || parser.parseComma())
       return {};
     do
@@ -122,7 +120,7 @@ SmallVector<StringRef, 2> ExtentAttr::getDivisors() const {
   return roles;
 }
 
-std::string ExtentAttr::getDivisorsText(ArrayRef<StringRef> roles) { return "*" + llvm::join(roles, "*"); }
+std::string ExtentAttr::getDivisorsText(ArrayRef<AxisRef> roles) { return "*" + llvm::join(roles, "*"); }
 
 int64_t ExtentAttr::evaluate(function_ref<int64_t(StringRef)> sizeOf) const {
   if (isParts()) {
@@ -249,7 +247,7 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
   return success();
 }
 
-int64_t TileType::getSize(StringRef name) const {
+int64_t TileType::getSize(AxisRef name) const {
   for (const Axis &axis : getAxes())
     if (axis.getName() == name)
       return axis.getSize();
@@ -271,7 +269,7 @@ TileType TileType::withLayout(Attribute layout) const {
   return get(getContext(), getAxes(), getElementType(), layout);
 }
 
-TileType TileType::without(ArrayRef<StringRef> names) const {
+TileType TileType::without(ArrayRef<AxisRef> names) const {
   SmallVector<Axis> axes;
   llvm::copy_if(getAxes(), std::back_inserter(axes),
                 [&](const Axis &axis) { return !llvm::is_contained(names, axis.getName()); });
@@ -308,7 +306,7 @@ LogicalResult mlir::tile::ArrayType::verify(function_ref<InFlightDiagnostic()> e
   return success();
 }
 
-int64_t mlir::tile::ArrayType::find(StringRef name) const {
+int64_t mlir::tile::ArrayType::find(AxisRef name) const {
   for (auto [i, axis] : llvm::enumerate(getAxes()))
     if (axis.getName() == name)
       return i;

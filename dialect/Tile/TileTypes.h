@@ -3,12 +3,21 @@
 #ifndef TAYLOR_DIALECT_TILE_TILETYPES_H
 #define TAYLOR_DIALECT_TILE_TILETYPES_H
 
+#include "dialect/AxisRef.h"
 #include "dialect/Features/Features.h"
 #include "dialect/Tile/TileSizes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/Types.h"
+
+namespace mlir::tile {
+using taylor::axesAttr;
+using taylor::axisAttr;
+using taylor::AxisMap;
+using taylor::AxisRef;
+using taylor::AxisRole;
+} // namespace mlir::tile
 
 #include "dialect/Tile/TileEnums.h.inc"
 
@@ -22,7 +31,7 @@ struct Axis {
   StringAttr name;
   ExtentAttr extent;
 
-  static Axis get(MLIRContext *context, llvm::StringRef name, int64_t size) {
+  static Axis get(MLIRContext *context, AxisRef name, int64_t size) {
     return {StringAttr::get(context, name), ExtentAttr::get(context, size)};
   }
   llvm::StringRef getName() const { return name.getValue(); }
@@ -40,8 +49,10 @@ double identityOf(ReductionKind kind);
 
 void sortByName(llvm::MutableArrayRef<Axis> axes);
 
-/// "b", "h", "g", "t", "u", "lag": roles with a run-time size.
-bool isRole(llvm::StringRef name);
+/// b, h, g, t, u, lag: roles with a run-time size.
+inline bool isRole(AxisRef name) { return taylor::isRuntimeAxis(name); }
+/// The run-time size that is no axis: the position of query 0.
+inline constexpr llvm::StringLiteral kOffset = "offset";
 
 /// Elements of an axis with role lag before that of query 0 with key U, and behind those of the last query: a
 /// tile of at most so many tokens that begins within T and U lies within it.

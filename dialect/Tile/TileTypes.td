@@ -22,7 +22,7 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
     AttrBuilder<(ins "int64_t":$size), [{
       return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, ""), size);
     }]>,
-    AttrBuilder<(ins "int64_t":$size, "::llvm::ArrayRef<::llvm::StringRef>":$divisors), [{
+    AttrBuilder<(ins "int64_t":$size, "::llvm::ArrayRef<::taylor::AxisRef>":$divisors), [{
       return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, getDivisorsText(divisors)), size);
     }]>
   ];
@@ -31,7 +31,7 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
     /// ceildiv(size, x * y), of which `getRole` is "*x*y", or ceildiv(size, x).
     bool isParts() const { return getRole().getValue().starts_with("*"); }
     ::llvm::SmallVector<::llvm::StringRef, 2> getDivisors() const;
-    static std::string getDivisorsText(::llvm::ArrayRef<::llvm::StringRef> roles);
+    static std::string getDivisorsText(::llvm::ArrayRef<::taylor::AxisRef> roles);
     /// The extent for given run-time sizes.
     int64_t evaluate(::llvm::function_ref<int64_t(::llvm::StringRef role)> sizeOf) const;
   }];
@@ -126,15 +126,15 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
   ];
   let extraClassDeclaration = [{
     /// Size of the axis, or 0 if the tile does not have it.
-    int64_t getSize(::llvm::StringRef axis) const;
-    bool hasAxis(::llvm::StringRef axis) const { return getSize(axis) != 0; }
+    int64_t getSize(::taylor::AxisRef axis) const;
+    bool hasAxis(::taylor::AxisRef axis) const { return getSize(axis) != 0; }
     int64_t getNumElements() const;
     /// The same axes and layout with another element type.
     TileType withElement(::mlir::Type elementType) const;
     /// The same axes and elements with this layout; null: none.
     TileType withLayout(::mlir::Attribute layout) const;
     /// Without the named axes, and without a layout.
-    TileType without(::llvm::ArrayRef<::llvm::StringRef> names) const;
+    TileType without(::llvm::ArrayRef<::taylor::AxisRef> names) const;
   }];
 }
 
@@ -147,7 +147,7 @@ def Tile_ArrayType : Tile_Type<"Array", "array"> {
   }];
   let extraClassDeclaration = [{
     /// Position of the axis, or -1.
-    int64_t find(::llvm::StringRef axis) const;
+    int64_t find(::taylor::AxisRef axis) const;
   }];
 }
 #endif

@@ -78,9 +78,9 @@ Value TileEmitter::emitMap(MapOp op, Frame &frame) {
 //===----------------------------------------------------------------------===//
 
 /// Axes that a reduction's formula has: those of its operands and of the positions it reads.
-static SmallVector<StringRef> bodyAxes(ReduceOp op) {
-  SmallVector<StringRef> axes;
-  auto note = [&](StringRef axis) {
+static SmallVector<AxisRef> bodyAxes(ReduceOp op) {
+  SmallVector<AxisRef> axes;
+  auto note = [&](AxisRef axis) {
     if (!llvm::is_contained(axes, axis))
       axes.push_back(axis);
   };
@@ -96,14 +96,14 @@ static tile::ReductionKind tileKind(Reduction kind) {
   return kind == Reduction::Max ? tile::ReductionKind::max : tile::ReductionKind::sum;
 }
 
-static bool sums(ReduceOp op, StringRef axis) {
+static bool sums(ReduceOp op, AxisRef axis) {
   return llvm::is_contained(op.getAxes().getAsValueRange<StringAttr>(), axis);
 }
 
 Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
   // One guard per row behind a sum over channels, not one per element before it.
   bool sumsChannels = llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
-                                   [](StringRef axis) { return !tile::isRole(axis) && axis != "group"; });
+                                   [](StringRef axis) { return !tile::isRole(axis) && axis != kGroup; });
   ValueRange none, live = op.getLive();
   bool isGuardedBehind = sumsChannels && llvm::all_of(live, [&](Value count) {
                            return llvm::all_of(cast<ArrayType>(count.getType()).getAxes(),
@@ -112,7 +112,7 @@ Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
   Value tile = emitRegion(op.getBody(), op.getArrays(), isGuardedBehind ? none : live, frame).front();
   // What the formula does not depend on counts as often as the axis is long.
   SmallVector<tile::Axis> all;
-  SmallVector<StringRef> channels;
+  SmallVector<AxisRef> channels;
   for (StringRef axis : bodyAxes(op)) {
     if (isTokenAxis(axis))
       all.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
@@ -148,14 +148,14 @@ Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
 
 Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
   auto resultType = cast<ArrayType>(op.getType());
-  SmallVector<StringRef> axes = bodyAxes(op);
+  SmallVector<AxisRef> axes = bodyAxes(op);
   // Nested loops over b, h (or the heads of a group) and blocks of tokens, each with its own sum.
   SmallVector<StringRef> loops;
-  for (StringRef axis : {"b", "h", "g"})
+  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
     if (llvm::is_contained(axes, axis) && sums(op, axis))
       loops.push_back(axis);
-  if (sums(op, "group"))
-    loops.push_back("group");
+  if (sums(op, kGroup))
+    loops.push_back(kGroup);
   Value partial = memory.partials.lookup(op);
   if (partial)
     loops.push_back("blocks");
@@ -168,12 +168,12 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
     StringRef axis = loops[depth];
     Value end, base;
     std::string bound = axis.str();
-    if (axis == "group") {
+    if (axis == kGroup) {
       end = headsPerGroup();
-      base = arith::MulIOp::create(builder, loc, indexOf("g", at), end);
-      bound = "h";
+      base = arith::MulIOp::create(builder, loc, indexOf(AxisRole::KeyHead, at), end);
+      bound = nameOf(AxisRole::Head);
     } else if (axis == "blocks") {
-      bound = "block";
+      bound = blockAxis;
       end = arith::CeilDivSIOp::create(builder, loc, size(*llvm::find_if(axes, isTokenAxis)),
                                        constant(sizes.tokens));
     } else {
@@ -197,13 +197,15 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
   double count = 1;
   Value runtime;
   for (StringRef axis : axes) {
-    if (!sums(op, axis) && !(axis == "h" && sums(op, "group")))
+    if (!sums(op, axis) && !(axis == AxisRole::Head && sums(op, kGroup)))
       continue;
     if (!tile::isRole(axis)) {
       count *= channelSize(axis);
       continue;
     }
-    Value factor = !sums(op, axis) ? headsPerGroup() : axis == "lag" ? add(size("t"), size("u")) : size(axis);
+    Value factor = !sums(op, axis)         ? headsPerGroup()
+                   : axis == AxisRole::Lag ? add(size(AxisRole::Query), size(AxisRole::Key))
+                                           : size(axis);
     runtime = runtime ? Value(arith::MulIOp::create(builder, loc, runtime, factor)) : factor;
   }
   Type element = type.getElementType();
@@ -222,7 +224,7 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
 Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
   Value tile = emitReduceBody(op, frame);
   auto type = cast<tile::TileType>(tile.getType());
-  for (StringRef token : {"t", "u", "lag"}) {
+  for (AxisRef token : {AxisRole::Query, AxisRole::Key, AxisRole::Lag}) {
     if (!type.hasAxis(token))
       continue;
     // What lies beyond the last token is no token.
@@ -230,7 +232,7 @@ Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
     Value value = program.input(tile), position = program.position(token);
     Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position,
                                          endPosition(token));
-    if (token == "lag") {
+    if (token == AxisRole::Lag) {
       Value first = firstPosition(token);
       Value after = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::sge, position, first);
       inside = arith::AndIOp::create(program.builder(), loc, inside, after);
@@ -248,17 +250,17 @@ Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
 
 Value TileEmitter::emitAlign(AlignOp op, Frame &frame) {
   // y[t] = x[offset + t] or y[u] = x[u - offset]: a window of the other axis; what lies outside is 0.
-  StringRef to = op.getAxis(), from = to == "t" ? "u" : "t";
+  AxisRef to = op.getAxis(), from = to == AxisRole::Query ? AxisRole::Key : AxisRole::Query;
   auto type = cast<ArrayType>(op.getArray().getType());
-  Value offset = size("offset");
-  Value start = to == "t" ? add(offset, frame.tStart)
-                          : Value(arith::SubIOp::create(builder, loc, frame.uStart, offset));
+  Value offset = size(tile::kOffset);
+  Value start = to == AxisRole::Query ? add(offset, frame.tStart)
+                                      : Value(arith::SubIOp::create(builder, loc, frame.uStart, offset));
   Frame there = frame.at(from, start, frame.size(to));
   // What is read at other positions has memory (Partition).
   return loadStored(memory.values.lookup(op.getArray()), tileType(type, there), there, from, to);
 }
 
-Value TileEmitter::emitShifted(StringRef token, int64_t amount, Value documents, Frame &frame,
+Value TileEmitter::emitShifted(AxisRef token, int64_t amount, Value documents, Frame &frame,
                                function_ref<Value(Frame &)> emitThere) {
   Value start = arith::SubIOp::create(builder, loc, frame.start(token), constant(amount));
   Frame there = frame.at(token, start, frame.size(token));
@@ -337,7 +339,8 @@ std::pair<Value, SmallVector<Value>> TileEmitter::emitScan(ScanOp op, ValueRange
   tile = broadcastTile(builder, loc, tile, tileType(cast<ArrayType>(op.getType()), frame));
   ScalarProgram program(*this, frame);
   Value value = program.input(tile), position = program.position(token);
-  Value end = token == "t" ? add(size("offset"), size("t")) : size("u");
+  Value end =
+      token == AxisRole::Query ? add(size(tile::kOffset), size(AxisRole::Query)) : size(AxisRole::Key);
   Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
   auto widen = [&](OpBuilder &inner, Value scalar) -> Value {
     return op.isPart() ? arith::ExtFOp::create(inner, loc, inner.getF64Type(), scalar) : scalar;
@@ -414,9 +417,9 @@ AngleTable AngleTable::of(RopeOp op) {
           type.getScalarType()};
 }
 
-SmallVector<StringRef> AngleTable::axes() const {
-  if (positions && cast<ArrayType>(positions.getType()).has("b"))
-    return {"b", token};
+SmallVector<AxisRef> AngleTable::axes() const {
+  if (positions && cast<ArrayType>(positions.getType()).has(AxisRole::Batch))
+    return {AxisRole::Batch, token};
   return {token};
 }
 
@@ -429,15 +432,15 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
                           {tile::Axis::get(builder.getContext(), wanted.token, frame.size(wanted.token)),
                            tile::Axis::get(builder.getContext(), channel, wanted.channels / 2)},
                           wanted.elementType);
-  SmallVector<StringRef> axes = wanted.axes(), tileAxes = axes;
+  SmallVector<AxisRef> axes = wanted.axes(), tileAxes = axes;
   SmallVector<Value> offsets = llvm::map_to_vector(
       axes, [&](StringRef axis) { return axis == wanted.token ? frame.start(axis) : indexOf(axis, frame); });
-  axes.push_back("c");
+  axes.push_back(angleAxis);
   tileAxes.push_back(channel);
   offsets.push_back(constant(0));
   auto loadTable = [&](Value table) -> Value {
-    return tile::LoadOp::create(builder, loc, tableType, table, builder.getStrArrayAttr(axes),
-                                builder.getStrArrayAttr(tileAxes), offsets, /*inside=*/false);
+    return tile::LoadOp::create(builder, loc, tableType, table, axesAttr(builder, axes),
+                                axesAttr(builder, tileAxes), offsets, /*inside=*/false);
   };
   Value cosines = loadTable(std::get<1>(*entry)), sines = loadTable(std::get<2>(*entry));
 
@@ -470,7 +473,7 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
 
 void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines, Frame &frame) {
   MLIRContext *context = builder.getContext();
-  auto channelType = tile::TileType::get(context, {tile::Axis::get(context, "c", table.channels / 2)},
+  auto channelType = tile::TileType::get(context, {tile::Axis::get(context, angleAxis, table.channels / 2)},
                                          builder.getIndexType());
   Value channel = tile::PositionOp::create(builder, loc, channelType, constant(0));
   Type f64 = builder.getF64Type();

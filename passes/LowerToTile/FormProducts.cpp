@@ -55,7 +55,7 @@ struct Mask {
   arith::SelectOp select;
   BlockArgument kept;
 
-  static std::optional<Mask> of(MapOp map, StringRef axis) {
+  static std::optional<Mask> of(MapOp map, AxisRef axis) {
     auto select = map.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
     if (!select || select->getBlock() != map.getBlock() ||
         !matchPattern(select.getFalseValue(), m_AnyZeroFloat()))

@@ -24,7 +24,7 @@ ExtentAttr blocksOfTokens(KernelOp kernel) {
     return {};
   ExtentAttr extent = kernel.getExtent(0);
   StringRef role = extent.isStatic() || extent.isParts() ? "" : extent.getRole().getValue();
-  return role == "t" || role == "u" ? extent : ExtentAttr();
+  return role == AxisRole::Query || role == AxisRole::Key ? extent : ExtentAttr();
 }
 
 /// Arrays that a kernel writes, and those that it accesses at all.
@@ -92,8 +92,8 @@ KernelOp join(KernelOp a, KernelOp b) {
   OpBuilder builder(a);
   Location loc = builder.getFusedLoc({a.getLoc(), b.getLoc()});
   int64_t size = blocksOfTokens(a).getSize();
-  auto joined =
-      KernelOp::create(builder, loc, joinNames(a, b), {ExtentAttr::get(builder.getStringAttr("lag"), size)});
+  auto joined = KernelOp::create(builder, loc, joinNames(a, b),
+                                 {ExtentAttr::get(axisAttr(builder, AxisRole::Lag), size)});
   Value number = joined.getBlock()->getArgument(0);
   builder.setInsertionPointToEnd(joined.getBlock());
   auto blocksOf = [&](KernelOp kernel) -> Value {

@@ -49,8 +49,8 @@ private:
   Value requested(const Demand &demand, OpBuilder &at, Location loc);
   int64_t blockSize(const KernelPlan &kernel);
   /// A grid over `axes`, token axes in blocks; and the place of one of its blocks.
-  SmallVector<tile::ExtentAttr> gridOf(ArrayRef<StringRef> axes, int64_t block);
-  Frame frameOf(ArrayRef<StringRef> axes, int64_t block, tile::KernelOp kernel, TileEmitter &emitter);
+  SmallVector<tile::ExtentAttr> gridOf(ArrayRef<AxisRef> axes, int64_t block);
+  Frame frameOf(ArrayRef<AxisRef> axes, int64_t block, tile::KernelOp kernel, TileEmitter &emitter);
   bool hasKeysOnGrid(const KernelPlan &kernel) {
     return PairEmitter::hasKeysOnGrid(cast<PairwiseOp>(kernel.op), sizes);
   }
@@ -61,7 +61,7 @@ private:
   /// cut.
   tile::ExtentAttr partsOf(const KernelPlan &kernel);
   /// Calls `body` for each of the heads (or groups) that a block of `sizes.heads` holds.
-  void forHeadsOfBlock(StringRef axis, TileEmitter &emitter, const Frame &frame,
+  void forHeadsOfBlock(AxisRef axis, TileEmitter &emitter, const Frame &frame,
                        function_ref<void(Frame &)> body);
   /// What becomes of each result of a kernel of pairs.
   SmallVector<PairResult> planResults(const KernelPlan &kernel, TileEmitter &emitter);
@@ -94,14 +94,14 @@ tile::ArrayType ProgramAssembler::storageOf(ArrayType type, Type elementType) {
 
 tile::ArrayType ProgramAssembler::inParts(Value array, tile::ExtentAttr parts) {
   tile::ArrayType type = storageOf(typeOf(array), typeOf(array).getScalarType());
-  SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), parts}};
+  SmallVector<tile::Axis> axes{{builder.getStringAttr(TileEmitter::partAxis), parts}};
   llvm::append_range(axes, type.getAxes());
   return tile::ArrayType::get(builder.getContext(), axes, type.getElementType());
 }
 
 tile::ArrayType ProgramAssembler::apart(tile::ArrayType rows) {
   bool areNumbers = llvm::all_of(rows.getAxes(), [](const tile::Axis &axis) {
-    return !axis.extent.isStatic() || axis.getName() == "part";
+    return !axis.extent.isStatic() || axis.getName() == TileEmitter::partAxis;
   });
   if (!sizes.lineBytes || !areNumbers)
     return rows;
@@ -114,7 +114,7 @@ tile::ArrayType ProgramAssembler::apart(tile::ArrayType rows) {
   uint64_t perLine =
       llvm::divideCeil(uint64_t(sizes.lineBytes), rows.getElementType().getIntOrFloatBitWidth() / 8);
   axes.push_back({builder.getStringAttr(TileEmitter::lineAxis),
-                  tile::ExtentAttr::get(context, int64_t(perLine), tokens.front().getName())});
+                  tile::ExtentAttr::get(context, int64_t(perLine), {tokens.front().getName()})});
   llvm::append_range(axes, tokens);
   return tile::ArrayType::get(context, axes, rows.getElementType());
 }
@@ -161,7 +161,7 @@ void ProgramAssembler::declareWorkspace() {
       SmallVector<tile::Axis> axes = llvm::map_to_vector(kernel.angles->axes(), [&](StringRef axis) {
         return tile::Axis{builder.getStringAttr(axis), tile::ExtentAttr::get(builder.getStringAttr(axis))};
       });
-      axes.push_back(tile::Axis::get(context, "c", kernel.angles->channels / 2));
+      axes.push_back(tile::Axis::get(context, TileEmitter::angleAxis, kernel.angles->channels / 2));
       auto type = tile::ArrayType::get(context, axes, kernel.angles->elementType);
       Value cosines = declare(function.getLoc(), kernel.name + ".cos", type);
       Value sines = declare(function.getLoc(), kernel.name + ".sin", type);
@@ -215,7 +215,7 @@ void ProgramAssembler::declareWorkspace() {
       SmallVector<tile::Axis> axes;
       for (StringRef axis : kernel.axes) {
         if (isTokenAxis(axis))
-          axes.push_back({builder.getStringAttr("block"),
+          axes.push_back({builder.getStringAttr(TileEmitter::blockAxis),
                           tile::ExtentAttr::get(builder.getStringAttr(axis), blockSize(kernel))});
         else
           axes.push_back({builder.getStringAttr(axis), tile::ExtentAttr::get(builder.getStringAttr(axis))});
@@ -253,10 +253,10 @@ int64_t ProgramAssembler::blockSize(const KernelPlan &kernel) {
 tile::ExtentAttr ProgramAssembler::partsOf(const KernelPlan &kernel) {
   bool isPairs = kernel.kind == KernelPlan::Kind::Pairs;
   if (isPairs && hasDiagonalsOnGrid(kernel))
-    return tile::ExtentAttr::get(builder.getStringAttr("lag"),
+    return tile::ExtentAttr::get(axisAttr(builder, AxisRole::Lag),
                                  PairEmitter::diagonalTile(cast<PairwiseOp>(kernel.op), sizes));
   if (isPairs && hasKeysOnGrid(kernel))
-    return tile::ExtentAttr::get(builder.getStringAttr("u"),
+    return tile::ExtentAttr::get(axisAttr(builder, AxisRole::Key),
                                  PairEmitter::columnTile(cast<PairwiseOp>(kernel.op), sizes).keys);
   if (kernel.axes.size() < 2)
     return tile::ExtentAttr::get(builder.getContext(), kernel.axes.empty() ? sizes.blocks : 1);
@@ -331,7 +331,7 @@ void ProgramAssembler::emitZeroKernel(KernelPlan &kernel) {
       rows.push_back(result);
   if (rows.empty())
     return;
-  SmallVector<StringRef> axes = gridAxes(rows);
+  SmallVector<AxisRef> axes = gridAxes(rows);
   int64_t block = PairEmitter::columnTile(pairs, sizes).queries;
   Location loc = pairs.getLoc();
   auto op = tile::KernelOp::create(builder, loc, kernel.name + "_zero", gridOf(axes, block));
@@ -373,12 +373,13 @@ void ProgramAssembler::emitStatesKernels(KernelPlan &kernel) {
   };
   SmallVector<std::pair<StringRef, tile::ExtentAttr>> extra;
   if (op.getChunk())
-    extra.push_back({"c", tile::ExtentAttr::get(builder.getStringAttr("t"), int64_t(op.getChunk()))});
+    extra.push_back({TileEmitter::chunkAxis,
+                     tile::ExtentAttr::get(axisAttr(builder, AxisRole::Query), int64_t(op.getChunk()))});
   if (sizes.featuresOnGrid)
-    extra.push_back({"panel", panelsOf(sizes.stateFeatures)});
+    extra.push_back({TileEmitter::panelAxis, panelsOf(sizes.stateFeatures)});
   emit(kernel.name, extra, [&](StateEmitter &states, Frame &frame) { states.emitSums(op, frame, arrays); });
   if (op.getChunk())
-    emit(kernel.name + "_pass", {{"panel", panelsOf(sizes.getPassFeatures())}},
+    emit(kernel.name + "_pass", {{TileEmitter::panelAxis, panelsOf(sizes.getPassFeatures())}},
          [&](StateEmitter &states, Frame &frame) { states.emitPass(op, frame, arrays); });
   remember(kernel);
 }
@@ -398,10 +399,10 @@ void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter,
   if (hasDiagonalsOnGrid(kernel))
     return PairEmitter(emitter, pairs).emitDiagonals(frame, emitter.extent(partsOf(kernel)), plans);
   // Where sums into columns are complete, they are stored, and with them what depends on nothing else.
-  bool groups = llvm::is_contained(kernel.axes, "g");
+  bool groups = llvm::is_contained(kernel.axes, AxisRole::KeyHead);
   auto finish = [&](Frame &done) {
-    bool ofHead = groups && done.indices.contains("h");
-    auto belongs = [&](Value value) { return !groups || typeOf(value).has("h") == ofHead; };
+    bool ofHead = groups && done.indices.contains(AxisRole::Head);
+    auto belongs = [&](Value value) { return !groups || typeOf(value).has(AxisRole::Head) == ofHead; };
     for (auto [result, sum] : llvm::zip(pairs.getResults(), pairs.getSums().getAsRange<PairSumAttr>()))
       if (sum.getKind() == PairOutput::Columns && belongs(result) && homes.contains(result))
         emitter.store(done.tiles.lookup(result), homes[result], done);
@@ -412,13 +413,13 @@ void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter,
   PairEmitter(emitter, pairs).emitColumns(frame, emitter.extent(partsOf(kernel)), plans, finish);
 }
 
-SmallVector<tile::ExtentAttr> ProgramAssembler::gridOf(ArrayRef<StringRef> axes, int64_t block) {
+SmallVector<tile::ExtentAttr> ProgramAssembler::gridOf(ArrayRef<AxisRef> axes, int64_t block) {
   return llvm::map_to_vector(axes, [&](StringRef axis) {
     return tile::ExtentAttr::get(builder.getStringAttr(axis), isTokenAxis(axis) ? block : 1);
   });
 }
 
-Frame ProgramAssembler::frameOf(ArrayRef<StringRef> axes, int64_t block, tile::KernelOp kernel,
+Frame ProgramAssembler::frameOf(ArrayRef<AxisRef> axes, int64_t block, tile::KernelOp kernel,
                                 TileEmitter &emitter) {
   Frame frame;
   for (auto [axis, index] : llvm::zip(axes, kernel.getBlock()->getArguments())) {
@@ -426,7 +427,7 @@ Frame ProgramAssembler::frameOf(ArrayRef<StringRef> axes, int64_t block, tile::K
       frame.indices[axis] = index;
       continue;
     }
-    frame.indices["block"] = index;
+    frame.indices[TileEmitter::blockAxis] = index;
     Value start = arith::MulIOp::create(emitter.builder, emitter.loc, index, emitter.constant(block));
     frame = frame.at(axis, start, block);
   }
@@ -447,7 +448,7 @@ Location ProgramAssembler::locationOf(const KernelPlan &kernel) {
   return builder.getFusedLoc(rotations);
 }
 
-void ProgramAssembler::forHeadsOfBlock(StringRef axis, TileEmitter &emitter, const Frame &frame,
+void ProgramAssembler::forHeadsOfBlock(AxisRef axis, TileEmitter &emitter, const Frame &frame,
                                        function_ref<void(Frame &)> body) {
   Value count = emitter.constant(sizes.heads);
   Value first = arith::MulIOp::create(emitter.builder, emitter.loc, frame.indices.lookup(axis), count);
@@ -464,7 +465,8 @@ void ProgramAssembler::forHeadsOfBlock(StringRef axis, TileEmitter &emitter, con
 void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   int64_t block = blockSize(kernel);
   SmallVector<tile::ExtentAttr> grid = gridOf(kernel.axes, block);
-  auto heads = llvm::find_if(kernel.axes, [](StringRef axis) { return axis == "h" || axis == "g"; });
+  auto heads = llvm::find_if(
+      kernel.axes, [](StringRef axis) { return axis == AxisRole::Head || axis == AxisRole::KeyHead; });
   // A loop over keys is work enough for a block, and threads for each head.
   bool manyHeads = kernel.kind == KernelPlan::Kind::Local && kernel.rowPairs.empty() && sizes.heads > 1 &&
                    heads != kernel.axes.end();
@@ -498,7 +500,7 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
       if (Value asked = requested(ofRows, inside, loc))
         frame.asked[pairs] = asked;
   if (inParts)
-    frame.indices["part"] = op.getBlock()->getArguments().back();
+    frame.indices[TileEmitter::partAxis] = op.getBlock()->getArguments().back();
   if (!kernel.channels.name.empty()) {
     frame.channel = kernel.channels.name;
     frame.channelSize = sizes.stateFeatures;

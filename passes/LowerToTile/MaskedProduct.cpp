@@ -125,7 +125,7 @@ static SmallVector<Limit> limitsOf(PairwiseOp op, Region &region, const MaskedPr
       limit.finite = isFinite(row) && isFinite(column);
     } else if (Value array = op.getArrayOf(argument)) {
       // An array with lag holds what its formula gives for pairs that nobody sees, too.
-      limit.finite = !cast<ArrayType>(array.getType()).has("lag") && isFinite(array);
+      limit.finite = !cast<ArrayType>(array.getType()).has(AxisRole::Lag) && isFinite(array);
     }
     limits.set(argument, limit);
   }

@@ -148,7 +148,7 @@ private:
             axis.extent.isStatic() || axis.extent.isParts() ? "" : axis.extent.getRole().getValue();
         if (axis.extent.isStatic())
           row *= axis.getSize();
-        else if ((name == "t" || name == "u") && axis.extent.getSize() == 1)
+        else if ((name == AxisRole::Query || name == AxisRole::Key) && axis.extent.getSize() == 1)
           role = name;
       }
       if (!role.empty())

@@ -33,8 +33,8 @@ Value PairEmitter::guarded(Value condition, Value carried, function_ref<Value(Va
 }
 
 bool PairEmitter::loopsOverHeads(const Frame &block) {
-  auto hasHeads = [](Value value) { return cast<ArrayType>(value.getType()).has("h"); };
-  return !block.indices.contains("h") &&
+  auto hasHeads = [](Value value) { return cast<ArrayType>(value.getType()).has(AxisRole::Head); };
+  return !block.indices.contains(AxisRole::Head) &&
          (llvm::any_of(op.getArrays(), hasHeads) || llvm::any_of(op.getResults(), hasHeads));
 }
 
@@ -43,10 +43,11 @@ SmallVector<Value> PairEmitter::forHeads(Frame &block, ValueRange carried,
   if (!loopsOverHeads(block))
     return body(block, carried);
   Value heads = emitter.headsPerGroup();
-  Value first = arith::MulIOp::create(emitter.builder, emitter.loc, block.indices.lookup("g"), heads);
+  Value first =
+      arith::MulIOp::create(emitter.builder, emitter.loc, block.indices.lookup(AxisRole::KeyHead), heads);
   return emitter.loop(emitter.constant(0), heads, 1, carried, [&](Value index, ValueRange carried) {
     Frame head = block;
-    head.indices["h"] = emitter.add(first, index);
+    head.indices[AxisRole::Head] = emitter.add(first, index);
     return body(head, carried);
   });
 }
@@ -85,7 +86,7 @@ void PairEmitter::zeroRows(Frame &rows, ArrayRef<PairResult> results) {
 void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
   forHeads(block, {}, [&](Frame &head, ValueRange) {
     zeroKind(PairOutput::Total, head, results);
-    auto zeroTokens = [&](PairOutput kind, StringRef token, int64_t step) {
+    auto zeroTokens = [&](PairOutput kind, AxisRef token, int64_t step) {
       if (!sumsInto(op, kind))
         return;
       emitter.loop(emitter.constant(0), emitter.size(token), step, {}, [&](Value i, ValueRange) {
@@ -94,22 +95,23 @@ void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
         return SmallVector<Value>();
       });
     };
-    zeroTokens(PairOutput::Rows, "t", columnTile(op, emitter.sizes).queries);
-    zeroTokens(PairOutput::Diagonals, "lag", emitter.sizes.tokens);
+    zeroTokens(PairOutput::Rows, AxisRole::Query, columnTile(op, emitter.sizes).queries);
+    zeroTokens(PairOutput::Diagonals, AxisRole::Lag, emitter.sizes.tokens);
     return SmallVector<Value>();
   });
 }
 
 Value PairEmitter::lastKey(const Frame &columns) {
   Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize));
-  past = arith::MinSIOp::create(emitter.builder, emitter.loc, past, emitter.size("u"));
+  past = arith::MinSIOp::create(emitter.builder, emitter.loc, past, emitter.size(AxisRole::Key));
   return arith::SubIOp::create(emitter.builder, emitter.loc, past, emitter.constant(1));
 }
 
 VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
-  Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)), keys = emitter.size("u");
+  Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)),
+        keys = emitter.size(AxisRole::Key);
   VisibleRange range = ranges.queriesOf(
       builder, loc, columns.uStart, lastKey(columns),
       [&](Value array, Value position) { return emitter.lookup(array, position, columns); },
@@ -135,11 +137,11 @@ void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRa
       if (isDiagonals)
         value = weight; // over [t, u]: elements of one diagonal meet in memory
       else if (sum.getArray() < 0)
-        value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"u"});
+        value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {AxisRole::Key});
       else
         value =
             tile::DotOp::create(builder, loc, weight, emitter.emit(op.getArrays()[sum.getArray()], inside),
-                                {"u"}, /*c=*/Value(), visible);
+                                {AxisRole::Key}, /*c=*/Value(), visible);
       emitter.accumulate(value, plan.memory, inside, /*atomic=*/columns.keysOnGrid);
     });
   }
@@ -156,9 +158,9 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
     PairSumAttr sum = op.getSum(index);
     Value row = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
     next.push_back(guarded(columns.results[index].requested, before, [&](Value before) {
-      SmallVector<StringRef> over{"t"};
+      SmallVector<AxisRef> over{AxisRole::Query};
       if (sum.getKind() == PairOutput::Total)
-        over.push_back("u");
+        over.push_back(AxisRole::Key);
       return addContracted(before, weights[sum.getYielded()], row, over, visible);
     }));
   }
@@ -168,15 +170,15 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
 
 void PairEmitter::emitKeyOperands(Frame &keys, function_ref<bool(ArrayType)> which) {
   if (endsKeyLoads()) {
-    Value end = emitter.add(emitter.size("offset"), emitter.size("t"));
-    keys.uEnd = arith::MinSIOp::create(emitter.builder, emitter.loc, end, emitter.size("u"));
+    Value end = emitter.add(emitter.size(tile::kOffset), emitter.size(AxisRole::Query));
+    keys.uEnd = arith::MinSIOp::create(emitter.builder, emitter.loc, end, emitter.size(AxisRole::Key));
   }
   emitOperands(keys, which);
   keys.uEnd = {};
 }
 
 SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, ValueRange groupSums) {
-  emitKeyOperands(head, [](ArrayType type) { return !varies(type, "t"); });
+  emitKeyOperands(head, [](ArrayType type) { return !varies(type, AxisRole::Query); });
   SmallVector<Value> carried(groupSums);
   carried.append(zerosOf(columns.ofHead, head));
   int64_t step = columnTile(op, emitter.sizes).queries;
@@ -186,15 +188,15 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   masking.masked = masking.edgeOfQueries = true;
   // Queries and keys may hold what is no number, the saved maximum of a row among it; only pairs that are
   // visible hand it on.
-  masking.product =
-      chooseProduct(summed, [](ArrayType type) { return !varies(type, "t") && !varies(type, "u"); });
+  masking.product = chooseProduct(
+      summed, [](ArrayType type) { return !varies(type, AxisRole::Query) && !varies(type, AxisRole::Key); });
   VisibleRange range = visibleQueries(head);
   SmallVector<Value> sums = emitSegments(range, step, step, carried, masking,
                                          [&](Value i, ValueRange carried, const Masking &masking) {
                                            Frame pair = head;
                                            pair.tStart = i;
                                            pair.tSize = step;
-                                           endLoads(pair, "t", range.end);
+                                           endLoads(pair, AxisRole::Query, range.end);
                                            return addToColumns(columns, pair, carried, masking);
                                          });
   if (!columns.ofHead.empty())
@@ -223,7 +225,8 @@ void PairEmitter::finish(const Columns &columns, ArrayRef<int64_t> results, Valu
 void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
   SmallVector<Value> zeros = zerosOf(columns.ofGroup, keys);
   if (loopsOverHeads(keys))
-    emitKeyOperands(keys, [](ArrayType type) { return !varies(type, "t") && !type.has("h"); });
+    emitKeyOperands(
+        keys, [](ArrayType type) { return !varies(type, AxisRole::Query) && !type.has(AxisRole::Head); });
   // Each head's share is summed by itself and then added: one sum through all heads of a group has more
   // rounding errors than eager code, which adds up heads' sums. Threads of a GPU have no registers for two.
   bool apart = loopsOverHeads(keys) && emitter.sizes.rowSums == RowSums::Parts;
@@ -244,20 +247,20 @@ void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> re
   bool heads = loopsOverHeads(block);
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>()))
     if (sum.getKind() == PairOutput::Columns || sum.getKind() == PairOutput::Total) {
-      bool perHead = heads && cast<ArrayType>(op.getResult(index).getType()).has("h");
+      bool perHead = heads && cast<ArrayType>(op.getResult(index).getType()).has(AxisRole::Head);
       (perHead ? columns.ofHead : columns.ofGroup).push_back(index);
     }
   auto blocksOf = [&](Value count) -> Value {
     return arith::MulIOp::create(emitter.builder, emitter.loc, count, emitter.constant(step));
   };
-  Value first = blocksOf(block.indices.lookup("part"));
+  Value first = blocksOf(block.indices.lookup(TileEmitter::partAxis));
   if (columns.keysOnGrid) {
-    Frame keys = block.at("u", first, step);
+    Frame keys = block.at(AxisRole::Key, first, step);
     return emitKeys(columns, keys);
   }
   zeroMemory(block, results);
-  emitter.loop(first, emitter.size("u"), blocksOf(parts), {}, [&](Value j, ValueRange) {
-    Frame keys = block.at("u", j, step);
+  emitter.loop(first, emitter.size(AxisRole::Key), blocksOf(parts), {}, [&](Value j, ValueRange) {
+    Frame keys = block.at(AxisRole::Key, j, step);
     emitKeys(columns, keys);
     return SmallVector<Value>();
   });

@@ -40,7 +40,7 @@ void PairEmitter::emitWalk(Frame &block, Value walk, ArrayRef<PairResult> result
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   int64_t step = diagonalTile(op, emitter.sizes);
-  auto blocksOf = [&](StringRef token) -> Value {
+  auto blocksOf = [&](AxisRef token) -> Value {
     return arith::CeilDivSIOp::create(builder, loc, emitter.size(token), emitter.constant(step));
   };
   auto times = [&](Value blocks) -> Value {
@@ -49,19 +49,20 @@ void PairEmitter::emitWalk(Frame &block, Value walk, ArrayRef<PairResult> result
   auto sub = [&](Value a, Value b) -> Value { return arith::SubIOp::create(builder, loc, a, b); };
 
   // Blocks of queries [first, last) whose keys are there; none where no pair of the walk is visible.
-  Value shift = emitter.add(sub(walk, blocksOf("u")), emitter.constant(1)); // in blocks
+  Value shift = emitter.add(sub(walk, blocksOf(AxisRole::Key)), emitter.constant(1)); // in blocks
   Value first = arith::MaxSIOp::create(builder, loc, emitter.constant(0), shift);
-  Value last = arith::MinSIOp::create(builder, loc, blocksOf("t"), emitter.add(walk, emitter.constant(1)));
+  Value last =
+      arith::MinSIOp::create(builder, loc, blocksOf(AxisRole::Query), emitter.add(walk, emitter.constant(1)));
   shift = times(shift);
-  Value lag = emitter.add(emitter.size("offset"), shift);
+  Value lag = emitter.add(emitter.size(tile::kOffset), shift);
   Value visible = ranges.mayHold(builder, loc, sub(lag, emitter.constant(step - 1)),
                                  emitter.add(lag, emitter.constant(step - 1)));
   if (visible)
     last = arith::SelectOp::create(builder, loc, visible, last, first);
 
   auto at = [&](Value queries) {
-    Frame pair = block.at("t", queries, step);
-    return pair.at("u", sub(queries, shift), step);
+    Frame pair = block.at(AxisRole::Query, queries, step);
+    return pair.at(AxisRole::Key, sub(queries, shift), step);
   };
   Masking masking;
   masking.masked = masking.edgeOfQueries = true;
@@ -89,10 +90,10 @@ void PairEmitter::emitDiagonals(Frame &block, Value blocks, ArrayRef<PairResult>
   int64_t step = diagonalTile(op, emitter.sizes);
   // There may be two walks more than blocks: the shortest ones, so one block takes several.
   Value walks = emitter.constant(1);
-  for (StringRef token : {"t", "u"})
+  for (AxisRef token : {AxisRole::Query, AxisRole::Key})
     walks = emitter.add(
         walks, arith::CeilDivSIOp::create(builder, emitter.loc, emitter.size(token), emitter.constant(step)));
-  emitter.loop(block.indices.lookup("part"), walks, blocks, {}, [&](Value number, ValueRange) {
+  emitter.loop(block.indices.lookup(TileEmitter::partAxis), walks, blocks, {}, [&](Value number, ValueRange) {
     Frame inside = block;
     emitWalk(inside, arith::SubIOp::create(builder, emitter.loc, number, emitter.constant(1)), results);
     return SmallVector<Value>();

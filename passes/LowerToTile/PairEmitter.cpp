@@ -26,16 +26,17 @@ void PairEmitter::emitOperands(Frame &frame, function_ref<bool(ArrayType)> which
 
 tile::TileType PairEmitter::pairType(const Frame &pair) {
   MLIRContext *context = op.getContext();
-  return tile::TileType::get(
-      context, {tile::Axis::get(context, "t", pair.tSize), tile::Axis::get(context, "u", pair.uSize)},
-      op.getRealType());
+  return tile::TileType::get(context,
+                             {tile::Axis::get(context, AxisRole::Query, pair.tSize),
+                              tile::Axis::get(context, AxisRole::Key, pair.uSize)},
+                             op.getRealType());
 }
 
 SmallVector<Value> PairEmitter::emitProducts(Frame &pair) {
   SmallVector<Value> products;
   for (int64_t i = 0; i < op.getNumProducts(); ++i) {
     auto [row, column] = op.getProduct(i);
-    SmallVector<StringRef> channels;
+    SmallVector<AxisRef> channels;
     for (StringAttr axis : cast<ArrayType>(row.getType()).getAxes())
       if (!tile::isRole(axis) && cast<ArrayType>(column.getType()).has(axis))
         channels.push_back(axis);
@@ -54,14 +55,14 @@ SmallVector<Value> PairEmitter::emitArguments(ScalarProgram &program, Frame &pai
   return arguments;
 }
 
-void PairEmitter::endLoads(Frame &pair, StringRef token, Value end) {
+void PairEmitter::endLoads(Frame &pair, AxisRef token, Value end) {
   if (emitter.sizes.exactMasks)
     return;
   if (!op.getVisible().empty())
     for (auto [scalar, argument] : llvm::zip(op.getScalars(), op.getVisible().getArguments()))
       if (Value array = op.getArrays()[scalar]; !argument.use_empty() && typeOf(array).has(token))
         emitter.emit(array, pair);
-  (token == "t" ? pair.tEnd : pair.uEnd) = end;
+  (token == AxisRole::Query ? pair.tEnd : pair.uEnd) = end;
 }
 
 /// Whether `condition` says that u is before t, or at it.
@@ -79,11 +80,12 @@ static bool isCausal(Value condition, Value u, Value t) {
 Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries) {
   OpBuilder &inner = program.builder();
   Location loc = program.getLoc();
-  Value u = program.position("u"), t = program.position("t");
+  Value u = program.position(AxisRole::Key), t = program.position(AxisRole::Query);
   auto isBelow = [&](Value position, Value end) -> Value {
     return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, position, end);
   };
-  Value keys = emitter.size("u"), queries = emitter.add(emitter.size("offset"), emitter.size("t"));
+  Value keys = emitter.size(AxisRole::Key),
+        queries = emitter.add(emitter.size(tile::kOffset), emitter.size(AxisRole::Query));
   SmallVector<Value> conditions;
   if (!op.getVisible().empty())
     conditions = program.inlineRegion(op.getVisible(), emitArguments(program, pair, {}));
@@ -121,7 +123,7 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
     conditions.push_back(isBelow(t, emitter.add(edge, emitter.constant(op.getChunk()))));
   } else if (op.getChunk() && !ranges.isCausal()) {
     // A block of queries lies in one chunk, whose last tile of keys may reach beyond it.
-    Value first = emitter.add(emitter.size("offset"), pair.tStart);
+    Value first = emitter.add(emitter.size(tile::kOffset), pair.tStart);
     Value edge = ranges.chunkOf(emitter.builder, emitter.loc, first);
     conditions.push_back(isBelow(u, emitter.add(edge, emitter.constant(op.getChunk()))));
   }
@@ -238,7 +240,7 @@ Value PairEmitter::emitVisible(Frame &pair, const Masking &masking) {
   return visible.getResult(0);
 }
 
-Value PairEmitter::addContracted(Value before, Value weight, Value array, ArrayRef<StringRef> over,
+Value PairEmitter::addContracted(Value before, Value weight, Value array, ArrayRef<AxisRef> over,
                                  Value visible) {
   OpBuilder &builder = emitter.builder;
   if (array)

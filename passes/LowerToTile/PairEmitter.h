@@ -91,7 +91,7 @@ private:
   ArrayType typeOf(int64_t array) { return typeOf(op.getArrays()[array]); }
   static ArrayType typeOf(mlir::Value array) { return mlir::cast<ArrayType>(array.getType()); }
   /// Whether an array differs from one token to the next along t or u.
-  static bool varies(ArrayType array, llvm::StringRef token) { return array.has(token) || array.has("lag"); }
+  static bool varies(ArrayType array, AxisRef token) { return array.has(token) || array.has(AxisRole::Lag); }
   /// Which arrays take part with axis t, with u, with h.
   void emitOperands(Frame &frame, llvm::function_ref<bool(ArrayType)> which);
   llvm::SmallVector<mlir::Value> emitProducts(Frame &pair);
@@ -120,13 +120,13 @@ private:
                                              const Masking &masking);
   /// Has loads of a tile end, along `token`, before what no row or column sees (`masks=zeros`). What the mask
   /// itself reads is loaded whole: a token whose document is 0, for example, would be one of document 0.
-  void endLoads(Frame &pair, llvm::StringRef token, mlir::Value end);
+  void endLoads(Frame &pair, AxisRef token, mlir::Value end);
   /// The mask of a tile that it cuts, for what weights are contracted with; null where that is not asked for.
   mlir::Value emitVisible(Frame &pair, const Masking &masking);
   /// `before` plus the weight contracted over a token axis with `array`, or alone where that is null. Pairs
   /// count where `visible` holds; null: all.
   mlir::Value addContracted(mlir::Value before, mlir::Value weight, mlir::Value array,
-                            llvm::ArrayRef<llvm::StringRef> over, mlir::Value visible);
+                            llvm::ArrayRef<AxisRef> over, mlir::Value visible);
   mlir::tile::TileType pairType(const Frame &pair);
   /// Tiles of zeros for some of the results.
   llvm::SmallVector<mlir::Value> zerosOf(llvm::ArrayRef<int64_t> results, const Frame &frame);

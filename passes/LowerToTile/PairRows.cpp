@@ -31,7 +31,8 @@ Value PairEmitter::emitCount(double constant, tile::TileType type, Frame &frame)
   SmallVector<Value> starts = emitAll(ranges.rowStarts()), ends = emitAll(ranges.rowEnds());
   ScalarProgram program(emitter, frame);
   OpBuilder &inner = program.builder();
-  auto [low, high] = ranges.intervalOf(inner, loc, program.position("t"), emitter.size("u"));
+  auto [low, high] =
+      ranges.intervalOf(inner, loc, program.position(AxisRole::Query), emitter.size(AxisRole::Key));
   // By the result's type: an operation without operands has no other.
   auto real = [&](Value count) -> Value {
     Value integer = arith::IndexCastOp::create(inner, loc, inner.getI32Type(), count);
@@ -62,8 +63,8 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
   Location loc = emitter.loc;
   Region &region = op.getMaximum();
   Type real = op.getRealType();
-  auto type =
-      tile::TileType::get(op.getContext(), {tile::Axis::get(op.getContext(), "t", frame.tSize)}, real);
+  auto type = tile::TileType::get(op.getContext(),
+                                  {tile::Axis::get(op.getContext(), AxisRole::Query, frame.tSize)}, real);
   Value least = emitter.splat(type, leastOf(real));
   if (region.front().getTerminator()->getNumOperands() < 2)
     return least;
@@ -76,7 +77,7 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
   SmallVector<Value> arguments;
   for (BlockArgument argument : region.getArguments()) {
     Value array = op.getArrayOf(argument);
-    if (array && !varies(cast<ArrayType>(array.getType()), "u"))
+    if (array && !varies(cast<ArrayType>(array.getType()), AxisRole::Key))
       arguments.push_back(program.input(emitter.emit(array, frame)));
     else
       arguments.push_back(
@@ -89,11 +90,11 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
 VisibleRange PairEmitter::visibleKeys(const Frame &rows) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
-  Value first = emitter.add(emitter.size("offset"), rows.tStart);
+  Value first = emitter.add(emitter.size(tile::kOffset), rows.tStart);
   Value end = arith::MinSIOp::create(builder, loc, emitter.add(rows.tStart, emitter.constant(rows.tSize)),
-                                     emitter.size("t"));
+                                     emitter.size(AxisRole::Query));
   Value last =
-      arith::SubIOp::create(builder, loc, emitter.add(emitter.size("offset"), end), emitter.constant(1));
+      arith::SubIOp::create(builder, loc, emitter.add(emitter.size(tile::kOffset), end), emitter.constant(1));
   return ranges.keysOf(builder, loc, first, last,
                        [&](Value array, Value position) { return emitter.lookup(array, position, rows); });
 }
@@ -111,7 +112,7 @@ PairEmitter::Rescaling PairEmitter::emitMaximum(Frame &pair, ValueRange products
   Value tile = broadcastTile(builder, loc, program.emit(x).front(), pairType(pair));
   if (masking.cut)
     tile = maskTiles(pair, tile, least, masking).front();
-  Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::max, tile, {"u"});
+  Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::max, tile, {AxisRole::Key});
   auto rescaling =
       tile::MapOp::create(builder, loc, {before, ofTile}, [](OpBuilder &inner, Location loc, ValueRange s) {
         Value after = arith::MaximumFOp::create(inner, loc, s[0], s[1]);
@@ -154,13 +155,13 @@ SmallVector<Value> PairEmitter::addToRows(Frame &pair, ArrayRef<int64_t> looped,
     if (dependsOnMaximum(sum.getYielded()))
       before = emitter.map({before, rescaling.factor}, multiply);
     Value column = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
-    next.push_back(addContracted(before, weights[sum.getYielded()], column, {"u"}, visible));
+    next.push_back(addContracted(before, weights[sum.getYielded()], column, {AxisRole::Key}, visible));
   }
   return next;
 }
 
 void PairEmitter::emitRows(Frame &frame) {
-  emitOperands(frame, [](ArrayType type) { return !varies(type, "u"); });
+  emitOperands(frame, [](ArrayType type) { return !varies(type, AxisRole::Key); });
   SmallVector<int64_t> looped;
   Value maximum; // where it is asked for
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
@@ -188,7 +189,7 @@ void PairEmitter::emitRows(Frame &frame) {
   Masking masking;
   masking.masked = true;
   // Rows do not meet. A key may hold what is no number, which rows that see it may have, and no others.
-  masking.product = chooseProduct(summed, [](ArrayType type) { return !varies(type, "u"); });
+  masking.product = chooseProduct(summed, [](ArrayType type) { return !varies(type, AxisRole::Key); });
   VisibleRange range = visibleKeys(frame);
   if (Value asked = frame.asked.lookup(op))
     for (Value *bound : {&range.fullBegin, &range.fullEnd, &range.end})
@@ -198,7 +199,7 @@ void PairEmitter::emitRows(Frame &frame) {
         Frame pair = frame;
         pair.uStart = j;
         pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
-        endLoads(pair, "u", range.end);
+        endLoads(pair, AxisRole::Key, range.end);
         return addToRows(pair, looped, carried, masking);
       });
   if (maximum)

@@ -15,7 +15,7 @@ static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); 
 
 bool Partition::reducesBlocks(ReduceOp op) {
   return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
-                      [](StringRef axis) { return isRuntimeAxis(axis) || axis == "group"; });
+                      [](StringRef axis) { return isRuntimeAxis(axis) || axis == kGroup; });
 }
 
 PairwiseOp Partition::columnPairs(Value value) {
@@ -152,7 +152,8 @@ int64_t Partition::stageOf(Value value) {
 }
 
 PairwiseOp Partition::fusedInto(Value value, const Leaves &leaves) {
-  if (leaves.loops || !leaves.partials.empty() || !leaves.rowPairs.empty() || !typeOf(value).has("u"))
+  if (leaves.loops || !leaves.partials.empty() || !leaves.rowPairs.empty() ||
+      !typeOf(value).has(AxisRole::Key))
     return {};
   PairwiseOp pairs;
   for (Value leaf : leaves.values) {
@@ -161,7 +162,7 @@ PairwiseOp Partition::fusedInto(Value value, const Leaves &leaves) {
       continue;
     if ((pairs && pairs != op) || sumKind(leaf) != PairOutput::Columns || finishedElsewhere.contains(leaf))
       return {};
-    for (StringRef axis : {"b", "h", "g"})
+    for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
       if (typeOf(leaf).has(axis) != typeOf(value).has(axis))
         return {};
     pairs = op;
@@ -209,8 +210,8 @@ void Partition::addRoots() {
   }
 }
 
-KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<StringRef> axes,
-                                 Operation *op, ChannelAxis channels) {
+KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<AxisRef> axes, Operation *op,
+                                 ChannelAxis channels) {
   for (KernelPlan &kernel : kernels)
     if (kernel.kind == kind && kernel.stage == stage && ArrayRef(kernel.axes) == axes && kernel.op == op &&
         kernel.channels == channels)
@@ -251,15 +252,17 @@ ChannelAxis Partition::longAxisOf(const Root &root) {
   return longest;
 }
 
-SmallVector<StringRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
-  SmallVector<StringRef> present, axes;
+SmallVector<AxisRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
+  SmallVector<AxisRef> present, axes;
   for (Value array : arrays)
     for (StringAttr name : typeOf(array).getAxes())
       present.push_back(name.getValue());
   if (op)
     op->walk([&](IndexOp index) { present.push_back(index.getAxis()); });
-  for (StringRef axis : {"b", "h", "g", "t", "u", "lag"})
-    if (llvm::is_contained(present, axis) && !(axis == "g" && llvm::is_contained(present, "h")))
+  for (AxisRef axis :
+       {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead, AxisRole::Query, AxisRole::Key, AxisRole::Lag})
+    if (llvm::is_contained(present, axis) &&
+        !(axis == AxisRole::KeyHead && llvm::is_contained(present, AxisRole::Head)))
       axes.push_back(axis);
   return axes;
 }
@@ -277,11 +280,11 @@ void Partition::placeRoots() {
       // Groups where some array has them, so that their sums stay in one block; else heads.
       SmallVector<Value> arrays(pairs.getArrays());
       arrays.append(pairs.getResults().begin(), pairs.getResults().end());
-      bool groups = llvm::any_of(arrays, [](Value array) { return typeOf(array).has("g"); });
-      SmallVector<StringRef> axes = gridAxes(arrays);
-      for (StringRef &axis : axes)
-        if (axis == "h" && groups && !PairEmitter::hasDiagonalsOnGrid(pairs, sizes))
-          axis = "g";
+      bool groups = llvm::any_of(arrays, [](Value array) { return typeOf(array).has(AxisRole::KeyHead); });
+      SmallVector<AxisRef> axes = gridAxes(arrays);
+      for (AxisRef &axis : axes)
+        if (axis == AxisRole::Head && groups && !PairEmitter::hasDiagonalsOnGrid(pairs, sizes))
+          axis = AxisRole::KeyHead;
       llvm::erase_if(axes, isTokenAxis);
       kernelFor(KernelPlan::Kind::Pairs, stageOfPairs(pairs), axes, pairs);
     }
@@ -289,7 +292,7 @@ void Partition::placeRoots() {
     Operation *op = root.value.getDefiningOp();
     if (auto scan = dyn_cast_or_null<ScanOp>(op); scan && !scan.isShift()) {
       root.stage = stageOf(root.value);
-      SmallVector<StringRef> axes = gridAxes(root.value);
+      SmallVector<AxisRef> axes = gridAxes(root.value);
       llvm::erase(axes, scan.getAxis());
       kernelFor(KernelPlan::Kind::Scan, root.stage, axes, op).roots.push_back(root);
       continue;
@@ -297,7 +300,7 @@ void Partition::placeRoots() {
     bool isSteps = isa_and_nonnull<StepStatesOp>(op) && !isSummedApart(root.value);
     if (isSteps || isa_and_nonnull<StatesOp>(op)) {
       root.stage = stageOf(root.value);
-      SmallVector<StringRef> axes = gridAxes(root.value);
+      SmallVector<AxisRef> axes = gridAxes(root.value);
       llvm::erase_if(axes, isTokenAxis);
       auto kind = isSteps ? KernelPlan::Kind::Steps : KernelPlan::Kind::States;
       kernelFor(kind, root.stage, axes, op).roots.push_back(root);
@@ -316,7 +319,7 @@ void Partition::placeRoots() {
     // What was not fused is read from memory.
     for (Value leaf : leaves.values)
       stored.insert(leaf);
-    SmallVector<StringRef> axes =
+    SmallVector<AxisRef> axes =
         root.partial ? gridAxes(llvm::to_vector(cast<ReduceOp>(op).getArrays()), op) : gridAxes(root.value);
     kernelFor(KernelPlan::Kind::Local, root.stage, axes, nullptr, longAxisOf(root)).roots.push_back(root);
   }
@@ -523,9 +526,10 @@ void Partition::nameKernels() {
       else if (token == kernel.axes.end())
         name = "combine";
       else
-        name = std::string(kernel.stage > firstPairs ? "finish_" : "") + (*token == "t"   ? "rows"
-                                                                          : *token == "u" ? "columns"
-                                                                                          : "lags");
+        name =
+            std::string(kernel.stage > firstPairs ? "finish_" : "") + (*token == AxisRole::Query ? "rows"
+                                                                       : *token == AxisRole::Key ? "columns"
+                                                                                                 : "lags");
     }
     }
     int count = used[name]++;

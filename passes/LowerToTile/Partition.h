@@ -52,7 +52,7 @@ struct KernelPlan {
   size_t number = 0;
   std::string name;
   /// Grid: run-time axes of what is computed, a token axis in blocks.
-  llvm::SmallVector<llvm::StringRef> axes;
+  llvm::SmallVector<AxisRef> axes;
   /// Where there are no tokens and many channels, as of a state: these, in blocks of a panel of features.
   ChannelAxis channels;
   /// The scan, the states, the steps or the pairwise operation.
@@ -90,8 +90,8 @@ private:
   void addRoots();
   void placeRoots();
   void delayRoots();
-  /// Where kernels are to be few, a kernel that loops over keys computes and stores what one over the same tokens
-  /// would compute for it and for later kernels.
+  /// Where kernels are to be few, a kernel that loops over keys computes and stores what one over the same
+  /// tokens would compute for it and for later kernels.
   void joinRows();
   bool canJoin(const KernelPlan &early, const KernelPlan &late);
   /// All results of an operation that something reads; returns whether one had no memory yet.
@@ -109,7 +109,7 @@ private:
   void propagateDemand();
   /// 16-bit keys and values that a loop reads again are converted once, into workspace.
   void convertKeys();
-  KernelPlan &kernelFor(KernelPlan::Kind kind, int64_t stage, llvm::ArrayRef<llvm::StringRef> axes,
+  KernelPlan &kernelFor(KernelPlan::Kind kind, int64_t stage, llvm::ArrayRef<AxisRef> axes,
                         mlir::Operation *op = nullptr, ChannelAxis channels = {});
   /// The longest channel axis along which blocks can compute a root by themselves, where it is long.
   ChannelAxis longAxisOf(const Root &root);
@@ -155,8 +155,7 @@ private:
 
 /// Run-time axes that any of the arrays has, or that `op` reads an index along, in the order of a grid; heads
 /// stand for their groups.
-llvm::SmallVector<llvm::StringRef> gridAxes(llvm::ArrayRef<mlir::Value> arrays,
-                                            mlir::Operation *op = nullptr);
+llvm::SmallVector<AxisRef> gridAxes(llvm::ArrayRef<mlir::Value> arrays, mlir::Operation *op = nullptr);
 
 } // namespace taylor
 

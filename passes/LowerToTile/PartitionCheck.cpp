@@ -37,10 +37,10 @@ static LogicalResult checkPairs(PairwiseOp op) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       Value array = op.getArrayOf(argument);
       auto type = array ? cast<ArrayType>(array.getType()) : ArrayType();
-      if (!type || type.has("u") || type.has("lag"))
+      if (!type || type.has(AxisRole::Key) || type.has(AxisRole::Lag))
         return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
     } else {
-      if (auto index = value.getDefiningOp<IndexOp>(); index && index.getAxis() == "u")
+      if (auto index = value.getDefiningOp<IndexOp>(); index && index.getAxis() == AxisRole::Key)
         return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
       llvm::append_range(pending, value.getDefiningOp()->getOperands());
     }
@@ -52,7 +52,7 @@ static LogicalResult checkPairs(PairwiseOp op) {
 static LogicalResult checkTensors(FunctionOp function) {
   auto yield = function.getBody().front().getTerminator();
   for (Type type : llvm::concat<const Type>(function.getBody().getArgumentTypes(), yield->getOperandTypes()))
-    if (cast<ArrayType>(type).has("lag"))
+    if (cast<ArrayType>(type).has(AxisRole::Lag))
       return function.emitOpError() << "unsupported axis lag of an argument or a result in kernels: " << type
                                     << "; make it of an array with a free axis, or reduce it to one";
   return success();

@@ -33,7 +33,7 @@ void Partition::convertKeys() {
   for (BlockArgument argument : function.getBody().getArguments()) {
     ArrayType type = typeOf(argument);
     Type scalar = type.getScalarType();
-    if (scalar == type.getElementType() || !type.has("u"))
+    if (scalar == type.getElementType() || !type.has(AxisRole::Key))
       continue;
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : argument.getUses())
@@ -89,8 +89,10 @@ bool Partition::isFinitePastEnd(Value array) const {
 /// Whether what an array holds past the last token meets a weight of 0 in a sum over tokens, and is no
 /// number.
 bool Partition::spoilsSums(PairwiseOp pairs, Value array) const {
-  auto summedOver = [](PairOutput kind) -> StringRef {
-    return kind == PairOutput::Rows ? "u" : kind == PairOutput::Columns ? "t" : "";
+  auto summedOver = [](PairOutput kind) -> AxisRef {
+    return kind == PairOutput::Rows      ? nameOf(AxisRole::Key)
+           : kind == PairOutput::Columns ? nameOf(AxisRole::Query)
+                                         : "";
   };
   auto isSummed = [&](PairSumAttr sum) {
     StringRef token = summedOver(sum.getKind());
@@ -117,8 +119,9 @@ void Partition::chooseStored() {
            diagonals = PairEmitter::hasDiagonalsOnGrid(pairs, sizes);
       for (Value array : pairs.getArrays()) {
         // Sums that a block makes for its own place are made nowhere in a loop.
-        bool isOuter = ((sizes.readsOnce && !readsSums(array)) || !typeOf(array).has(rowsOnly ? "u" : "t")) &&
-                       !typeOf(array).has("lag") && (!diagonals || tokenAxis(typeOf(array)).empty());
+        bool isOuter = ((sizes.readsOnce && !readsSums(array)) ||
+                        !typeOf(array).has(rowsOnly ? AxisRole::Key : AxisRole::Query)) &&
+                       !typeOf(array).has(AxisRole::Lag) && (!diagonals || tokenAxis(typeOf(array)).empty());
         ScoreTile tile =
             rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);
         // It is itself there too, before it is rounded, and stays through the loop: it counts a quarter more.
@@ -172,7 +175,8 @@ void Partition::chooseStored() {
       if (steps.getKeep())
         store(steps.getKeep());
       // One for every head of a group, panel after panel; one token is read where it lies.
-      bool ofGroup = typeOf(steps.getReaders()).has("h") && !typeOf(steps.getStates().front()).has("h");
+      bool ofGroup = typeOf(steps.getReaders()).has(AxisRole::Head) &&
+                     !typeOf(steps.getStates().front()).has(AxisRole::Head);
       if (ofGroup || sizes.stepTokens == 1)
         store(steps.getReaders());
       if (sizes.stepTokens == 1) {
@@ -183,7 +187,7 @@ void Partition::chooseStored() {
     } else if (isa<ReadStatesOp, ContractStatesOp>(op)) {
       // A panel of features at a time.
       for (Value operand : op.getOperands())
-        if (typeOf(operand).has("f"))
+        if (typeOf(operand).has(AxisRole::Feature))
           store(operand);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       if (reducesTokens(reduce))

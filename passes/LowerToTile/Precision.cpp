@@ -68,13 +68,14 @@ bool comparesWithZero(Operation *op) {
 bool mixesExponentials(PairwiseOp pairs) {
   auto isOfRow = [&](Value part) {
     if (auto index = part.getDefiningOp<IndexOp>())
-      return index.getAxis() != "u";
+      return index.getAxis() != AxisRole::Key;
     auto argument = dyn_cast<BlockArgument>(part);
     if (!argument)
       return true;
     bool isMaximum = pairs.hasMaximum() && argument == argument.getOwner()->getArguments().back();
     Value array = pairs.getArrayOf(argument);
-    return isMaximum || (array && !arrayTypeOf(array).has("u") && !arrayTypeOf(array).has("lag"));
+    return isMaximum ||
+           (array && !arrayTypeOf(array).has(AxisRole::Key) && !arrayTypeOf(array).has(AxisRole::Lag));
   };
   return llvm::any_of(pairs.getWeight().getOps<math::ExpOp>(), [&](math::ExpOp exp) {
     return llvm::all_of(collectScalars(exp.getResult()), isOfRow);

@@ -14,11 +14,11 @@
 using namespace mlir;
 using namespace taylor;
 
-ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<StringRef> axes, ArrayRef<ArrayType> like,
+ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<AxisRef> axes, ArrayRef<ArrayType> like,
                             Type elementType) {
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
-  auto take = [&](StringRef axis) {
+  auto take = [&](AxisRef axis) {
     int64_t size = ArrayType::kUnknown;
     for (ArrayType type : like)
       if (type.has(axis) && type.sizeOf(axis) != ArrayType::kUnknown)
@@ -26,7 +26,7 @@ ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<StringRef> axes, Arra
     names.push_back(StringAttr::get(context, axis));
     sizes.push_back(size);
   };
-  for (StringRef role : {"b", "h", "g", "t", "u", "lag", "d", "e", "f"})
+  for (AxisRef role : kAxisRoles)
     if (llvm::is_contained(axes, role))
       take(role);
   for (StringRef axis : axes)
@@ -35,15 +35,15 @@ ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<StringRef> axes, Arra
   return ArrayType::get(context, names, sizes, elementType);
 }
 
-static SmallVector<StringRef> axesOf(ArrayType type) {
-  return llvm::map_to_vector(type.getAxes(), [](StringAttr name) { return name.getValue(); });
+static SmallVector<AxisRef> axesOf(ArrayType type) {
+  return llvm::map_to_vector(type.getAxes(), [](StringAttr name) { return AxisRef(name); });
 }
 
 /// taylor.reduce sum over(axes) of an array itself.
 static ReduceOp buildSumOver(OpBuilder &builder, Location loc, Value array, ArrayType result,
-                             ArrayRef<StringRef> axes) {
+                             ArrayRef<AxisRef> axes) {
   auto op = ReduceOp::create(builder, loc, result, ValueRange{array}, ValueRange{}, Reduction::Sum,
-                             builder.getStrArrayAttr(axes));
+                             axesAttr(builder, axes));
   OpBuilder::InsertionGuard guard(builder);
   Type scalar = cast<ArrayType>(array.getType()).getScalarType();
   Block *block = builder.createBlock(&op.getBody(), {}, {scalar}, {loc});
@@ -55,36 +55,36 @@ void taylor::widenPairSums(FunctionOp function) {
   function.walk([&](PairwiseOp op) {
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    auto some = [&](StringRef axis) {
+    auto some = [&](AxisRef axis) {
       return llvm::any_of(op.getArrays(),
                           [&](Value array) { return cast<ArrayType>(array.getType()).has(axis); });
     };
     for (auto [sum, result] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResults())) {
       auto type = cast<ArrayType>(result.getType());
-      SmallVector<StringRef> axes = axesOf(type), missing;
-      auto require = [&](StringRef axis) {
+      SmallVector<AxisRef> axes = axesOf(type), missing;
+      auto require = [&](AxisRef axis) {
         if (!type.has(axis)) {
           axes.push_back(axis);
           missing.push_back(axis);
         }
       };
-      if (some("b"))
-        require("b");
+      if (some(AxisRole::Batch))
+        require(AxisRole::Batch);
       bool columns = sum.getKind() == PairOutput::Columns;
       if (sum.getKind() == PairOutput::Rows)
-        require("t");
+        require(AxisRole::Query);
       if (columns)
-        require("u");
-      if (columns && !type.has("h") && (some("g") || type.has("g")))
-        require("g"); // a block sums over the heads of its group
-      else if (some("h") && type.has("g") && !columns) {
-        llvm::erase(axes, "g");
-        axes.push_back("h");
-        missing.push_back("group");
-      } else if (some("h"))
-        require("h");
-      else if (some("g") && !type.has("h"))
-        require("g");
+        require(AxisRole::Key);
+      if (columns && !type.has(AxisRole::Head) && (some(AxisRole::KeyHead) || type.has(AxisRole::KeyHead)))
+        require(AxisRole::KeyHead); // a block sums over the heads of its group
+      else if (some(AxisRole::Head) && type.has(AxisRole::KeyHead) && !columns) {
+        llvm::erase(axes, AxisRole::KeyHead);
+        axes.push_back(AxisRole::Head);
+        missing.push_back(kGroup);
+      } else if (some(AxisRole::Head))
+        require(AxisRole::Head);
+      else if (some(AxisRole::KeyHead) && !type.has(AxisRole::Head))
+        require(AxisRole::KeyHead);
       if (missing.empty())
         continue;
       result.setType(makeArray(op.getContext(), axes, type, type.getElementType()));
@@ -116,8 +116,9 @@ void taylor::addDocumentEnds(FunctionOp function) {
     if (PairEmitter::isRowsOnly(op) && ranges.canCount() && hasRowCount(op))
       for (Value array : ranges.endsWithoutRows()) {
         OpBuilder builder(op);
-        addScalarOperand(op, AlignOp::create(builder, op.getLoc(), arrayTypeOf(array).renamed("u", "t"),
-                                             array, builder.getStringAttr("t")));
+        addScalarOperand(op, AlignOp::create(builder, op.getLoc(),
+                                             arrayTypeOf(array).renamed(AxisRole::Key, AxisRole::Query),
+                                             array, axisAttr(builder, AxisRole::Query)));
       }
   });
 }
@@ -128,7 +129,8 @@ llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
     if (PairEmitter::isRowsOnly(op))
       return;
     for (Value array : op.getArrays())
-      if (auto map = array.getDefiningOp<MapOp>(); map && cast<ArrayType>(array.getType()).has("t"))
+      if (auto map = array.getDefiningOp<MapOp>();
+          map && cast<ArrayType>(array.getType()).has(AxisRole::Query))
         candidates.insert(map);
   });
   llvm::DenseSet<Operation *> products;

@@ -23,8 +23,8 @@ void addDocumentEnds(FunctionOp function);
 llvm::DenseSet<mlir::Operation *> splitRowFactors(FunctionOp function);
 
 /// An array type over these axes, in the order of the dialect's table; sizes from `like` types.
-ArrayType makeArray(mlir::MLIRContext *context, llvm::ArrayRef<llvm::StringRef> axes,
-                    llvm::ArrayRef<ArrayType> like, mlir::Type elementType);
+ArrayType makeArray(mlir::MLIRContext *context, llvm::ArrayRef<AxisRef> axes, llvm::ArrayRef<ArrayType> like,
+                    mlir::Type elementType);
 
 } // namespace taylor
 

@@ -100,8 +100,7 @@ bool reduceFirst(ReduceOp reduce) {
     return false;
 
   OpBuilder builder(reduce);
-  SmallVector<StringRef> over =
-      llvm::map_to_vector(reducedAxes, [](StringAttr axis) { return axis.getValue(); });
+  SmallVector<AxisRef> over = llvm::map_to_vector(reducedAxes, [](StringAttr axis) { return AxisRef(axis); });
   SmallVector<Value> inputs;
   SmallVector<unsigned> kept;
   for (auto [number, tile] : llvm::enumerate(map.getInputs())) {

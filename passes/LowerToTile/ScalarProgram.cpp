@@ -32,7 +32,7 @@ Value ScalarProgram::input(Value tile) {
   return argument;
 }
 
-Value ScalarProgram::position(StringRef axis) {
+Value ScalarProgram::position(AxisRef axis) {
   Value &position = positions[axis];
   if (!position)
     position = emitter.indexOf(axis, frame);
@@ -99,8 +99,9 @@ Value ScalarProgram::translate(Operation *op, ValueRange operands) {
       .Case([&](SizeOp size) -> Value {
         if (!tile::isRole(size.getAxis()))
           return constantOf(inner, loc, type, emitter.channelSize(size.getAxis()));
-        if (size.getAxis() == "lag")
-          return toFloat(outer, loc, emitter.add(emitter.size("t"), emitter.size("u")), type);
+        if (size.getAxis() == AxisRole::Lag)
+          return toFloat(outer, loc, emitter.add(emitter.size(AxisRole::Query), emitter.size(AxisRole::Key)),
+                         type);
         return toFloat(outer, loc, emitter.size(size.getAxis()), type);
       })
       .Case([&](arith::CmpFOp compare) -> Value {

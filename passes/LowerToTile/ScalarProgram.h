@@ -28,7 +28,7 @@ public:
   /// The scalar that stands for the elements of a tile.
   mlir::Value input(mlir::Value tile);
   /// Position along an axis, an index.
-  mlir::Value position(llvm::StringRef axis);
+  mlir::Value position(AxisRef axis);
   /// Copies the operations of a region's block, taylor scalars replaced; returns what it yields.
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments);
   mlir::OpBuilder &builder() { return inner; }

@@ -16,9 +16,9 @@ tile::ArrayType StateEmitter::memoryType(StatesOp op, ArrayType state) {
   MLIRContext *context = op.getContext();
   SmallVector<tile::Axis> axes;
   for (auto [name, size] : llvm::zip(state.getAxes(), state.getSizes())) {
-    if (name == "t" || name == "u")
-      axes.push_back({StringAttr::get(context, "c"),
-                      tile::ExtentAttr::get(StringAttr::get(context, "t"), int64_t(op.getChunk()))});
+    if (name == AxisRole::Query || name == AxisRole::Key)
+      axes.push_back({StringAttr::get(context, TileEmitter::chunkAxis),
+                      tile::ExtentAttr::get(axisAttr(context, AxisRole::Query), int64_t(op.getChunk()))});
     else if (isRuntimeAxis(name.getValue()))
       axes.push_back({name, tile::ExtentAttr::get(name)});
     else
@@ -42,20 +42,20 @@ Value StateEmitter::expand(Value vectors, const Features &features, Value start,
   SmallVector<tile::Axis> axes;
   StringRef channel;
   for (const tile::Axis &axis : type.getAxes())
-    if (axis.getName() == "t" || axis.getName() == "u")
+    if (axis.getName() == AxisRole::Query || axis.getName() == AxisRole::Key)
       axes.push_back(axis);
     else
       channel = axis.getName();
-  axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
+  axes.push_back(tile::Axis::get(builder.getContext(), AxisRole::Feature, size));
   return tile::ExpandOp::create(builder, emitter.loc,
                                 tile::TileType::get(builder.getContext(), axes, type.getElementType()),
-                                vectors, channel, attributeOf(features), start, "f",
+                                vectors, channel, attributeOf(features), start, nameOf(AxisRole::Feature),
                                 weights.empty() ? ArrayAttr() : builder.getF64ArrayAttr(weights));
 }
 
 Frame StateEmitter::panelAt(const Frame &frame, Value start) {
   Frame inside = frame;
-  inside.indices["f"] = start;
+  inside.indices[AxisRole::Feature] = start;
   return inside;
 }
 
@@ -63,9 +63,9 @@ tile::TileType StateEmitter::panelType(Value memory, int64_t size) {
   auto array = cast<tile::ArrayType>(memory.getType());
   SmallVector<tile::Axis> axes;
   for (const tile::Axis &axis : array.getAxes())
-    if (axis.getName() == "f")
-      axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
-    else if (!tile::isRole(axis.getName()) && axis.getName() != "c")
+    if (axis.getName() == AxisRole::Feature)
+      axes.push_back(tile::Axis::get(builder.getContext(), AxisRole::Feature, size));
+    else if (!tile::isRole(axis.getName()) && axis.getName() != TileEmitter::chunkAxis)
       axes.push_back(axis);
   return tile::TileType::get(builder.getContext(), axes, array.getElementType());
 }
@@ -78,7 +78,7 @@ SmallVector<Value> StateEmitter::zeros(ValueRange memory, int64_t size) {
   return llvm::map_to_vector(memory, [&](Value array) { return emitter.splat(panelType(array, size), 0.0); });
 }
 
-Value StateEmitter::contract(Value panel, Value other, StringRef over, Value sum) {
+Value StateEmitter::contract(Value panel, Value other, AxisRef over, Value sum) {
   if (cast<tile::TileType>(other.getType()).getAxes().size() > 1)
     return tile::DotOp::create(builder, emitter.loc, panel, other, {over}, sum);
   Value reduced =
@@ -102,8 +102,8 @@ std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) 
   Value begin = emitter.constant(0), end = emitter.size(token);
   if (!op.getChunk())
     return {begin, end};
-  Value number = frame.indices.lookup("c");
-  if (token == "t") {
+  Value number = frame.indices.lookup(TileEmitter::chunkAxis);
+  if (token == AxisRole::Query) {
     Value chunk = emitter.constant(op.getChunk());
     Value edge = arith::MulIOp::create(builder, loc, number, chunk);
     return {edge, arith::MinSIOp::create(builder, loc, emitter.add(edge, chunk), end)};
@@ -114,13 +114,14 @@ std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) 
 }
 
 Value StateEmitter::countChunks(int64_t size) {
-  return arith::CeilDivSIOp::create(builder, emitter.loc, emitter.size("t"), emitter.constant(size));
+  return arith::CeilDivSIOp::create(builder, emitter.loc, emitter.size(AxisRole::Query),
+                                    emitter.constant(size));
 }
 
 std::pair<Value, Value> StateEmitter::keysOf(Chunks chunks, Value slot) {
   Location loc = emitter.loc;
   Value size = emitter.constant(chunks.size);
-  Value edge = emitter.add(emitter.size("offset"), arith::MulIOp::create(builder, loc, slot, size));
+  Value edge = emitter.add(emitter.size(tile::kOffset), arith::MulIOp::create(builder, loc, slot, size));
   auto isSlot = [&](Value other) -> Value {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, other);
   };
@@ -133,8 +134,8 @@ std::pair<Value, Value> StateEmitter::keysOf(Chunks chunks, Value slot) {
   // Keys of the chunk behind; the last slot has all keys behind the last query.
   Value first = emitter.add(edge, size);
   Value last = arith::SubIOp::create(builder, loc, countChunks(chunks.size), emitter.constant(1));
-  Value past =
-      arith::SelectOp::create(builder, loc, isSlot(last), emitter.size("u"), emitter.add(first, size));
+  Value past = arith::SelectOp::create(builder, loc, isSlot(last), emitter.size(AxisRole::Key),
+                                       emitter.add(first, size));
   return {first, past};
 }
 
@@ -144,7 +145,7 @@ StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
 }
 
 /// Whether a tile is a window of which what lies at `end` of an axis or after it is 0.
-static bool endsAt(Value tile, StringRef axis, Value end) {
+static bool endsAt(Value tile, AxisRef axis, Value end) {
   auto load = tile.getDefiningOp<tile::LoadOp>();
   return load && load.getEnd() == end && load.getEndAxis() == axis;
 }
@@ -201,9 +202,9 @@ SmallVector<Value> StateEmitter::addTokens(const Summed &op, Frame &tokens, Valu
 }
 
 std::pair<Value, Value> StateEmitter::headsOf(const Frame &frame) {
-  Value group = emitter.indexOf("g", frame);
+  Value group = emitter.indexOf(AxisRole::KeyHead, frame);
   if (!group)
-    return {emitter.constant(0), emitter.size("h")};
+    return {emitter.constant(0), emitter.size(AxisRole::Head)};
   Value count = emitter.headsPerGroup();
   return {arith::MulIOp::create(builder, emitter.loc, group, count), count};
 }
@@ -214,7 +215,7 @@ SmallVector<Value> StateEmitter::forHeads(const Frame &frame, ValueRange carried
   return emitter.loop(first, emitter.add(first, count), 1, carried, [&](Value head, ValueRange carried) {
     Frame inside = frame;
     inside.tiles.clear();
-    inside.indices["h"] = head;
+    inside.indices[AxisRole::Head] = head;
     return body(inside, carried);
   });
 }
@@ -225,15 +226,16 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
   StringRef token = op.getToken();
   auto [begin, end] = tokensOf(op, frame);
   Value past = end;
-  bool heads = !frame.indices.contains("h") &&
-               llvm::any_of(op->getOperands(), [](Value operand) { return typeOf(operand).has("h"); });
+  bool heads = !frame.indices.contains(AxisRole::Head) && llvm::any_of(op->getOperands(), [](Value operand) {
+    return typeOf(operand).has(AxisRole::Head);
+  });
   // Every head of the group, every tile of tokens.
   auto forTokens = [&](ValueRange carried, function_ref<SmallVector<Value>(Frame &, ValueRange)> body) {
     auto ofHead = [&](const Frame &head, ValueRange carried) {
       return emitter.loop(begin, past, step, carried, [&](Value start, ValueRange carried) {
         Frame tokens = head.at(token, start, step);
         // Features of later tokens, times values that are 0 there, may be no number.
-        (token == "t" ? tokens.tEnd : tokens.uEnd) = past;
+        (token == AxisRole::Query ? tokens.tEnd : tokens.uEnd) = past;
         return body(tokens, carried);
       });
     };
@@ -248,7 +250,8 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
     });
   };
   if (emitter.sizes.featuresOnGrid) {
-    Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
+    Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::panelAxis),
+                                        emitter.constant(size));
     SmallVector<Value> sums = forTokens(beginAt(frame, start), [&](Frame &tokens, ValueRange carried) {
       SmallVector<Value> masked = maskTokens(summedBy(op), tokens, past);
       clearVectors(summedBy(op), tokens);
@@ -286,16 +289,17 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
 void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
   Location loc = emitter.loc;
   int64_t size = emitter.sizes.getPassFeatures();
-  Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
+  Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::panelAxis),
+                                      emitter.constant(size));
   Value chunks = countChunks(op.getChunk());
-  bool backward = (op.getToken() == "t") != op.getOpposite();
+  bool backward = (op.getToken() == AxisRole::Query) != op.getOpposite();
   emitter.loop(emitter.constant(0), chunks, 1, zeros(memory, size), [&](Value number, ValueRange sums) {
     if (backward) {
       Value last = arith::SubIOp::create(builder, loc, chunks, emitter.constant(1));
       number = arith::SubIOp::create(builder, loc, last, number);
     }
     Frame at = panelAt(frame, start);
-    at.indices["c"] = number;
+    at.indices[TileEmitter::chunkAxis] = number;
     Value kept;
     if (op.getDecay() || op.getWithin()) {
       // Nothing has been summed before the first of them, which stands for its own neighbour.
@@ -337,8 +341,8 @@ Value StateEmitter::loadEdge(Value array, Chunks chunks, Value slot, const Frame
   if (chunks.opposite)
     slot = emitter.add(slot, emitter.constant(1));
   Value index = arith::MulIOp::create(builder, loc, slot, emitter.constant(chunks.size));
-  index = emitter.add(emitter.add(emitter.size("offset"), index), emitter.constant(-1));
-  Value last = arith::SubIOp::create(builder, loc, emitter.size("u"), emitter.constant(1));
+  index = emitter.add(emitter.add(emitter.size(tile::kOffset), index), emitter.constant(-1));
+  Value last = arith::SubIOp::create(builder, loc, emitter.size(AxisRole::Key), emitter.constant(1));
   index = arith::MinSIOp::create(builder, loc, index, last);
   Frame at = frame;
   at.uStart = arith::MaxSIOp::create(builder, loc, index, emitter.constant(0));
@@ -348,7 +352,7 @@ Value StateEmitter::loadEdge(Value array, Chunks chunks, Value slot, const Frame
 }
 
 Value StateEmitter::loadDecay(StatesOp op, Value from, Value to, const Frame &frame) {
-  if (op.getToken() == "t")
+  if (op.getToken() == AxisRole::Query)
     std::swap(from, to); // queries behind both edges
   SmallVector<Value> numbers;
   for (Value array : {op.getDecay(), op.getWithin()})
@@ -371,9 +375,11 @@ Value StateEmitter::emitEdge(EdgeOp op, Frame &frame) {
   ArrayType result = typeOf(op.getResult());
   tile::TileType type = emitter.tileType(result, frame);
   Chunks chunks = Chunks::of(op);
-  return forSlots(result.has("t") ? "t" : "u", chunks, frame, emitter.splat(type, 0.0),
+  return forSlots(result.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key, chunks, frame,
+                  emitter.splat(type, 0.0),
                   [&](const Frame &at, ValueRange) {
-                    Value number = loadEdge(op.getArray(), chunks, at.indices.lookup("c"), at);
+                    Value number =
+                        loadEdge(op.getArray(), chunks, at.indices.lookup(TileEmitter::chunkAxis), at);
                     return SmallVector<Value>{broadcastTile(builder, emitter.loc, number, type)};
                   })
       .front();
@@ -383,12 +389,12 @@ Value StateEmitter::emitEdge(EdgeOp op, Frame &frame) {
 // Readers
 //===----------------------------------------------------------------------===//
 
-Value StateEmitter::slotOf(StringRef token, Chunks chunks, Value index) {
+Value StateEmitter::slotOf(AxisRef token, Chunks chunks, Value index) {
   Location loc = emitter.loc;
   Value size = emitter.constant(chunks.size);
-  if (token == "t")
+  if (token == AxisRole::Query)
     return arith::FloorDivSIOp::create(builder, loc, index, size);
-  Value place = arith::SubIOp::create(builder, loc, index, emitter.size("offset"));
+  Value place = arith::SubIOp::create(builder, loc, index, emitter.size(tile::kOffset));
   Value number = arith::FloorDivSIOp::create(builder, loc, place, size);
   if (chunks.opposite)
     return arith::SubIOp::create(builder, loc,
@@ -397,14 +403,14 @@ Value StateEmitter::slotOf(StringRef token, Chunks chunks, Value index) {
   return arith::MaxSIOp::create(builder, loc, emitter.add(number, emitter.constant(1)), emitter.constant(0));
 }
 
-Value StateEmitter::positionsOf(StringRef token, const Frame &frame) {
+Value StateEmitter::positionsOf(AxisRef token, const Frame &frame) {
   auto type = tile::TileType::get(builder.getContext(),
                                   {tile::Axis::get(builder.getContext(), token, frame.size(token))},
                                   builder.getIndexType());
   return tile::PositionOp::create(builder, emitter.loc, type, frame.start(token));
 }
 
-SmallVector<Value> StateEmitter::forSlots(StringRef token, Chunks chunks, const Frame &frame,
+SmallVector<Value> StateEmitter::forSlots(AxisRef token, Chunks chunks, const Frame &frame,
                                           ValueRange carried,
                                           function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
   Location loc = emitter.loc;
@@ -412,19 +418,19 @@ SmallVector<Value> StateEmitter::forSlots(StringRef token, Chunks chunks, const 
   if (!chunks.size)
     return body(at, carried);
   Value first = slotOf(token, chunks, frame.start(token));
-  if (token == "t") {
-    at.indices["c"] = first;
+  if (token == AxisRole::Query) {
+    at.indices[TileEmitter::chunkAxis] = first;
     return body(at, carried);
   }
   Value past = arith::MinSIOp::create(builder, loc, emitter.add(frame.uStart, emitter.constant(frame.uSize)),
-                                      emitter.size("u"));
+                                      emitter.size(AxisRole::Key));
   Value last = slotOf(token, chunks, arith::SubIOp::create(builder, loc, past, emitter.constant(1)));
   if (chunks.opposite)
     first = arith::MaxSIOp::create(builder, loc, first, emitter.constant(0));
   return emitter.loop(
       first, emitter.add(last, emitter.constant(1)), 1, carried, [&](Value slot, ValueRange carried) {
         Frame inside = at;
-        inside.indices["c"] = slot;
+        inside.indices[TileEmitter::chunkAxis] = slot;
         SmallVector<Value> made = body(inside, carried);
         auto keys = keysOf(chunks, slot); // others keep what they have
         Value positions = positionsOf(token, frame);
@@ -485,7 +491,7 @@ void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
       Value memory = emitter.memory.values.lookup(state);
       // Monomials of both signs cancel: a sum over thousands of them is smaller than what it passes through.
       // With each panel's share summed by itself, a fourth to a twelfth of the rounding error is left.
-      Value share = contract(panel, loadPanel(memory, at, start, size), "f");
+      Value share = contract(panel, loadPanel(memory, at, start, size), AxisRole::Feature);
       next.push_back(emitter.combine(Reduction::Sum, sum, share));
     }
     return next;
@@ -527,8 +533,8 @@ Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
       });
     }
     return tile::ContractOp::create(
-        builder, loc, vectors.getType(), cotangent, "f", attributeOf(features), start, vectors, channel,
-        weights.empty() ? ArrayAttr() : builder.getF64ArrayAttr(weights), carried);
+        builder, loc, vectors.getType(), cotangent, nameOf(AxisRole::Feature), attributeOf(features), start,
+        vectors, channel, weights.empty() ? ArrayAttr() : builder.getF64ArrayAttr(weights), carried);
   };
   auto addPanels = [&](const Frame &at, ValueRange carried) {
     return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,

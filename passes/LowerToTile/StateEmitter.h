@@ -29,7 +29,8 @@ public:
   /// Panels of features of a states operation, `size` features each.
   static int64_t panelsOf(StatesOp op, int64_t size);
 
-  /// The sums of one chunk: frame has b, g (or h) and "c", and "panel" where features are on the grid.
+  /// The sums of one chunk: frame has b, g (or h) and the chunk's axis, and "panel" where features are on the
+  /// grid.
   void emitSums(StatesOp op, Frame &frame, mlir::ValueRange memory);
   /// Running sums over the chunks, for one panel: frame has b, g (or h) and "panel".
   void emitPass(StatesOp op, Frame &frame, mlir::ValueRange memory);
@@ -69,19 +70,19 @@ private:
   /// What is left at the edge of slot `to` of a sum up to the edge of `from`.
   mlir::Value loadDecay(StatesOp op, mlir::Value from, mlir::Value to, const Frame &frame);
   /// The slot that the reader at a token reads; below 0, or their count, where there is none.
-  mlir::Value slotOf(llvm::StringRef token, Chunks chunks, mlir::Value index);
+  mlir::Value slotOf(AxisRef token, Chunks chunks, mlir::Value index);
   /// The keys whose slot it is: the first, and the one past the last, which may lie behind all keys.
   std::pair<mlir::Value, mlir::Value> keysOf(Chunks chunks, mlir::Value slot);
   /// Calls `body` for each slot that tokens of the frame read, and keeps of what it makes of `carried` what
   /// belongs to tokens of that slot. A block of queries reads one slot, one of keys one or two.
   llvm::SmallVector<mlir::Value> forSlots(
-      llvm::StringRef token, Chunks chunks, const Frame &frame, mlir::ValueRange carried,
+      AxisRef token, Chunks chunks, const Frame &frame, mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
-  mlir::Value positionsOf(llvm::StringRef token, const Frame &frame);
+  mlir::Value positionsOf(AxisRef token, const Frame &frame);
   /// First token of a chunk, and the one past its last.
   std::pair<mlir::Value, mlir::Value> tokensOf(StatesOp op, const Frame &frame);
   /// The product over an axis, behind `sum` where there is one; `other` alone has channels or not.
-  mlir::Value contract(mlir::Value panel, mlir::Value other, llvm::StringRef over, mlir::Value sum = {});
+  mlir::Value contract(mlir::Value panel, mlir::Value other, AxisRef over, mlir::Value sum = {});
   /// Element by element.
   mlir::Value multiply(mlir::Value a, mlir::Value b);
   /// What is summed over tokens: features times each value, and features alone as the `mass`.
@@ -92,7 +93,7 @@ private:
     Features features;
     llvm::SmallVector<double> weights;
     bool mass;
-    llvm::StringRef token;
+    AxisRef token;
     mlir::Type real;
   };
   static Summed summedBy(StatesOp op);

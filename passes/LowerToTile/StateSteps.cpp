@@ -23,7 +23,7 @@ StateEmitter::Summed StateEmitter::summedBy(StepStatesOp op) {
           op.getFeatures(),
           {},
           op.getMass(),
-          "u",
+          AxisRole::Key,
           typeOf(op.getStates().front()).getScalarType()};
 }
 
@@ -64,8 +64,8 @@ SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, ValueR
 
 Value StateEmitter::loadKept(StepStatesOp op, Value token, Value isThere, const Frame &frame) {
   auto number = tile::TileType::get(builder.getContext(), {}, typeOf(op.getKeep()).getScalarType());
-  Value kept =
-      emitter.load(emitter.memory.values.lookup(op.getKeep()), number, frame.at("u", token, /*size=*/1));
+  Value kept = emitter.load(emitter.memory.values.lookup(op.getKeep()), number,
+                            frame.at(AxisRole::Key, token, /*size=*/1));
   // Without tokens, all of it.
   return emitter.map(kept, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
     Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(s[0].getType(), 1.0));
@@ -139,7 +139,8 @@ SmallVector<Value> StateEmitter::loadBefore(Step &step, Value start) {
 void StateEmitter::readToken(Step &step, Frame &head, ValueRange expanded, ValueRange panels) {
   for (auto [read, row, features] : llvm::zip(step.op.getReads(), step.rows, expanded)) {
     Value products = multiply(features, panels[read]);
-    Value sum = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, products, {"f"});
+    Value sum =
+        tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, products, {AxisRole::Feature});
     emitter.accumulate(sum, row, head);
   }
 }
@@ -152,7 +153,7 @@ void StateEmitter::stepPanel(Step &step, ArrayRef<Value> masked, Value start) {
   if (step.heads) {
     std::tie(first, count) = headsOf(step.frame);
     head.tiles.clear();
-    head.indices["h"] = first;
+    head.indices[AxisRole::Head] = first;
   }
   SmallVector<Value> expanded = expandReader(step.op, head, start);
   SmallVector<Value> sums = loadBefore(step, start);
@@ -171,7 +172,7 @@ void StateEmitter::stepPanel(Step &step, ArrayRef<Value> masked, Value start) {
   emitter.loop(emitter.add(first, one), emitter.add(first, count), 1, {}, [&](Value index, ValueRange) {
     Frame other = step.queries;
     other.tiles.clear();
-    other.indices["h"] = index;
+    other.indices[AxisRole::Head] = index;
     readToken(step, other, expandReader(step.op, other, start), panels);
     return SmallVector<Value>();
   });
@@ -187,7 +188,8 @@ void StateEmitter::stepPanelOfTile(Step &step, ArrayRef<Value> masked, Value sta
   forReaders(step, [&](Frame &head) {
     SmallVector<Value> expanded = expandReader(step.op, head, start);
     for (size_t r = 0; r < step.rows.size(); ++r)
-      emitter.accumulate(contract(expanded[r], sums[step.op.getReads()[r]], "f"), step.rows[r], head);
+      emitter.accumulate(contract(expanded[r], sums[step.op.getReads()[r]], AxisRole::Feature), step.rows[r],
+                         head);
   });
 }
 
@@ -196,26 +198,27 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   Location loc = emitter.loc;
   bool oneToken = emitter.sizes.stepTokens == 1;
   int64_t width = oneToken ? 0 : emitter.sizes.stepTokens;
-  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, token, emitter.size("u"));
+  Value isThere =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, token, emitter.size(AxisRole::Key));
   Step step{op,
             frame,
             token,
             before,
             rows,
             states,
-            frame.at("t", token, width),
-            frame.at("u", token, width),
+            frame.at(AxisRole::Query, token, width),
+            frame.at(AxisRole::Key, token, width),
             isThere,
             Value(),
-            !frame.indices.contains("h") && typeOf(op.getReaders()).has("h")};
+            !frame.indices.contains(AxisRole::Head) && typeOf(op.getReaders()).has(AxisRole::Head)};
   forReaders(step, [&](Frame &head) {
     for (auto [row, memory] : llvm::zip(op.getRows(), rows))
       emitter.store(emitter.splat(emitter.tileType(typeOf(row), head), 0.0), memory, head);
     if (!step.heads)
       step.queries.tiles[op.getReaders()] = emitter.emit(op.getReaders(), head);
   });
-  Value past =
-      arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)), emitter.size("u"));
+  Value past = arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)),
+                                      emitter.size(AxisRole::Key));
   if (!oneToken)
     step.keys.uEnd = past;
   // Once per token, not once per panel.
@@ -230,7 +233,7 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   if (op.getKeep())
     step.kept = loadKept(op, token, isThere, frame);
   Value panel = emitter.constant(emitter.sizes.stateFeatures);
-  Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup("part"), panel);
+  Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::partAxis), panel);
   Value stride = arith::MulIOp::create(builder, loc, parts, panel);
   emitter.loop(first, emitter.constant(*op.getFeatures().count()), stride, {}, [&](Value start, ValueRange) {
     oneToken ? stepPanel(step, masked, start) : stepPanelOfTile(step, masked, start);
@@ -243,7 +246,7 @@ void StateEmitter::emitSteps(StepStatesOp op, Frame &frame, Value parts, ValueRa
       llvm::map_to_vector(op.getInitial(), [&](Value array) { return emitter.memory.values.lookup(array); });
   // Without tokens, the first step hands on what it begins from.
   emitStep(op, frame, parts, emitter.constant(0), initial, rows, states);
-  emitter.loop(emitter.constant(1), emitter.size("t"), 1, {}, [&](Value token, ValueRange) {
+  emitter.loop(emitter.constant(1), emitter.size(AxisRole::Query), 1, {}, [&](Value token, ValueRange) {
     emitStep(op, frame, parts, token, states, rows, states);
     return SmallVector<Value>();
   });

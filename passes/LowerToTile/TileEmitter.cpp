@@ -19,13 +19,13 @@ using namespace taylor;
 
 double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }
 
-Frame Frame::at(StringRef token, Value start, int64_t size) const {
+Frame Frame::at(AxisRef token, Value start, int64_t size) const {
   Frame moved = *this;
   moved.tiles.clear();
-  if (token == "t" || token == "u")
-    (token == "t" ? moved.tEnd : moved.uEnd) = {};
-  (token == "t" ? moved.tStart : token == "u" ? moved.uStart : moved.lagStart) = start;
-  (token == "t" ? moved.tSize : token == "u" ? moved.uSize : moved.lagSize) = size;
+  if (token == AxisRole::Query || token == AxisRole::Key)
+    (token == AxisRole::Query ? moved.tEnd : moved.uEnd) = {};
+  (token == AxisRole::Query ? moved.tStart : token == AxisRole::Key ? moved.uStart : moved.lagStart) = start;
+  (token == AxisRole::Query ? moved.tSize : token == AxisRole::Key ? moved.uSize : moved.lagSize) = size;
   return moved;
 }
 
@@ -45,28 +45,31 @@ void TileEmitter::noteChannels(Operation *op) {
 
 Value TileEmitter::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 Value TileEmitter::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
-Value TileEmitter::size(StringRef role) {
+Value TileEmitter::size(AxisRef role) {
   return tile::SizeOp::create(builder, loc, builder.getIndexType(), role);
 }
-Value TileEmitter::firstPosition(StringRef token) {
-  if (token == "u")
+Value TileEmitter::firstPosition(AxisRef token) {
+  if (token == AxisRole::Key)
     return constant(0);
-  Value offset = size("offset");
-  return token == "t" ? offset : Value(arith::SubIOp::create(builder, loc, offset, size("u")));
+  Value offset = size(tile::kOffset);
+  return token == AxisRole::Query ? offset
+                                  : Value(arith::SubIOp::create(builder, loc, offset, size(AxisRole::Key)));
 }
 Value TileEmitter::lagStart(const Frame &pair) {
   Value lag = arith::SubIOp::create(builder, loc, pair.tStart, pair.uStart);
-  return add(lag, add(size("u"), constant(tile::kLagMargin)));
+  return add(lag, add(size(AxisRole::Key), constant(tile::kLagMargin)));
 }
-Value TileEmitter::endPosition(StringRef token) {
-  return token == "u" ? size("u") : add(size("offset"), size("t"));
+Value TileEmitter::endPosition(AxisRef token) {
+  return token == AxisRole::Key ? size(AxisRole::Key) : add(size(tile::kOffset), size(AxisRole::Query));
 }
-Value TileEmitter::headsPerGroup() { return arith::DivSIOp::create(builder, loc, size("h"), size("g")); }
+Value TileEmitter::headsPerGroup() {
+  return arith::DivSIOp::create(builder, loc, size(AxisRole::Head), size(AxisRole::KeyHead));
+}
 
 Value TileEmitter::lookup(Value array, Value key, const Frame &frame) {
   auto type = cast<ArrayType>(array.getType());
   SmallVector<Value> place = llvm::map_to_vector(type.getAxes(), [&](StringAttr axis) -> Value {
-    return axis == "u" ? key : frame.indices.lookup(axis.getValue());
+    return axis == AxisRole::Key ? key : frame.indices.lookup(axis.getValue());
   });
   return tile::LookupOp::create(builder, loc, builder.getIndexType(), memory.values.lookup(array), place);
 }
@@ -135,8 +138,8 @@ tile::TileType TileEmitter::tileType(ArrayType array, const Frame &frame) {
   SmallVector<tile::Axis> axes;
   for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes())) {
     StringRef axis = name.getValue();
-    if (axis == "lag" && !frame.lagSize)
-      for (StringRef token : {"t", "u"})
+    if (axis == AxisRole::Lag && !frame.lagSize)
+      for (AxisRef token : {AxisRole::Query, AxisRole::Key})
         axes.push_back(tile::Axis::get(builder.getContext(), token, frame.size(token)));
     else if (isTokenAxis(axis)) {
       if (frame.size(axis)) // else one token
@@ -149,10 +152,10 @@ tile::TileType TileEmitter::tileType(ArrayType array, const Frame &frame) {
 }
 
 /// Index of b, h or g; a group's index follows from its head's.
-Value TileEmitter::indexOf(StringRef axis, const Frame &frame) {
+Value TileEmitter::indexOf(AxisRef axis, const Frame &frame) {
   if (Value index = frame.indices.lookup(axis))
     return index;
-  if (Value head = axis == "g" ? frame.indices.lookup("h") : Value())
+  if (Value head = axis == AxisRole::KeyHead ? frame.indices.lookup(AxisRole::Head) : Value())
     return arith::DivSIOp::create(builder, loc, head, headsPerGroup());
   return {};
 }
@@ -163,7 +166,7 @@ void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame
   for (const tile::Axis &axis : array.getAxes()) {
     Value offset;
     StringAttr inTile = axis.name;
-    if (axis.getName() == "lag" && !frame.lagSize) {
+    if (axis.getName() == AxisRole::Lag && !frame.lagSize) {
       inTile = builder.getStringAttr("t - u");
       offset = lagStart(frame);
     } else if (isTokenAxis(axis.getName()))
@@ -187,14 +190,14 @@ Value TileEmitter::load(Value array, tile::TileType type, const Frame &frame) {
   SmallVector<Value> offsets;
   window(cast<tile::ArrayType>(array.getType()), type, frame, axes, tileAxes, offsets);
   // Where pairs read lags they begin at a query and a key that there are.
-  bool readsPairs = cast<tile::ArrayType>(array.getType()).find("lag") >= 0 && !frame.lagSize;
+  bool readsPairs = cast<tile::ArrayType>(array.getType()).find(AxisRole::Lag) >= 0 && !frame.lagSize;
   bool inside = readsPairs && std::max(frame.tSize, frame.uSize) <= tile::kLagMargin;
   Value end;
   StringAttr endAxis;
-  for (auto [axis, ofFrame] : {std::pair("t", frame.tEnd), std::pair("u", frame.uEnd)})
+  for (auto [axis, ofFrame] : {std::pair(AxisRole::Query, frame.tEnd), std::pair(AxisRole::Key, frame.uEnd)})
     if (ofFrame && type.hasAxis(axis) && cast<tile::ArrayType>(array.getType()).find(axis) >= 0) {
       end = ofFrame;
-      endAxis = builder.getStringAttr(axis);
+      endAxis = axisAttr(builder, axis);
     }
   return tile::LoadOp::create(builder, loc, type, array, builder.getArrayAttr(axes),
                               builder.getArrayAttr(tileAxes), offsets, end, endAxis, inside);
@@ -219,13 +222,13 @@ Value TileEmitter::loadStored(Value array, tile::TileType type, const Frame &fra
     return loaded;
   };
   auto arrayType = cast<tile::ArrayType>(array.getType());
-  int64_t partAxis = arrayType.find("part");
-  if (partAxis < 0)
+  int64_t parts = arrayType.find(partAxis);
+  if (parts < 0)
     return loadAt(frame);
-  return loop(constant(0), extent(arrayType.getAxes()[partAxis].extent), 1, splat(result, 0.0),
+  return loop(constant(0), extent(arrayType.getAxes()[parts].extent), 1, splat(result, 0.0),
               [&](Value part, ValueRange carried) {
                 Frame inside = frame;
-                inside.indices["part"] = part;
+                inside.indices[partAxis] = part;
                 return SmallVector<Value>{combine(Reduction::Sum, carried.front(), loadAt(inside))};
               })
       .front();
@@ -249,10 +252,10 @@ void TileEmitter::accumulate(Value tile, Value array, const Frame &frame, bool a
 }
 
 void TileEmitter::storeWalk(Value tile, Value array, const Frame &pair) {
-  SmallVector<Attribute> axes{builder.getStringAttr("part")}, tileAxes{builder.getStringAttr("u")};
+  SmallVector<Attribute> axes{builder.getStringAttr(partAxis)}, tileAxes{axisAttr(builder, AxisRole::Key)};
   SmallVector<Value> offsets{constant(0)};
   Frame place = pair;
-  place.indices.erase("part"); // of the grid
+  place.indices.erase(partAxis); // of the grid
   window(cast<tile::ArrayType>(array.getType()), cast<tile::TileType>(tile.getType()), place, axes, tileAxes,
          offsets);
   tile::StoreOp::create(builder, loc, tile, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes),
@@ -263,12 +266,12 @@ void TileEmitter::storeWalk(Value tile, Value array, const Frame &pair) {
 // Values
 //===----------------------------------------------------------------------===//
 
-Value TileEmitter::positions(StringRef axis, const Frame &frame) {
+Value TileEmitter::positions(AxisRef axis, const Frame &frame) {
   Value start = constant(0);
   int64_t count = channelSize(axis);
   if (isTokenAxis(axis)) {
-    start = axis == "u" ? frame.uStart : add(firstPosition(axis), frame.start(axis));
-    if (axis == "lag")
+    start = axis == AxisRole::Key ? frame.uStart : add(firstPosition(axis), frame.start(axis));
+    if (axis == AxisRole::Lag)
       start = add(start, constant(-tile::kLagMargin));
     count = frame.size(axis);
   } else if (axis == frame.channel) {

@@ -16,7 +16,7 @@ namespace taylor {
 /// Tables of the rotations of one token axis: cos and sin of every angle, [token, channel / 2], or
 /// [b, token, channel / 2] where each batch has positions of its own.
 struct AngleTable {
-  llvm::StringRef token; // "t" or "u"
+  AxisRef token;         // t or u
   mlir::Value positions; // null: the tokens' own
   int64_t channels;
   double theta;
@@ -25,7 +25,7 @@ struct AngleTable {
   bool operator==(const AngleTable &other) const = default;
   static AngleTable of(RopeOp op);
   /// Run-time axes, in the order of memory.
-  llvm::SmallVector<llvm::StringRef> axes() const;
+  llvm::SmallVector<AxisRef> axes() const;
 };
 
 /// Where arrays lie.
@@ -41,7 +41,7 @@ struct ArrayMemory {
 /// The place of a block: indices of b, h, g where fixed, and windows of tokens. Also the tiles made there so
 /// far. Copies see what their original has made until then: a loop's body works on a copy.
 struct Frame {
-  llvm::StringMap<mlir::Value> indices;
+  AxisMap<mlir::Value> indices;
   mlir::Value tStart, uStart, lagStart;
   /// Without a size of its own, lag is the difference of t and u: an array with lag gives a tile over [t, u].
   /// A window of t or u without a size is one token of arrays in memory, whose tiles have no such axis.
@@ -57,18 +57,27 @@ struct Frame {
   /// Whether anybody asks for what loops over keys sum into rows, where the kernel computes more than that.
   llvm::DenseMap<mlir::Operation *, mlir::Value> asked;
 
-  mlir::Value start(llvm::StringRef token) const {
-    return token == "t" ? tStart : token == "u" ? uStart : lagStart;
+  mlir::Value start(AxisRef token) const {
+    return token == AxisRole::Query ? tStart : token == AxisRole::Key ? uStart : lagStart;
   }
-  int64_t size(llvm::StringRef token) const { return token == "t" ? tSize : token == "u" ? uSize : lagSize; }
+  int64_t size(AxisRef token) const {
+    return token == AxisRole::Query ? tSize : token == AxisRole::Key ? uSize : lagSize;
+  }
   /// Another window; forgets the tiles made so far.
-  Frame at(llvm::StringRef token, mlir::Value start, int64_t size) const;
+  Frame at(AxisRef token, mlir::Value start, int64_t size) const;
 };
 
 class TileEmitter {
 public:
   /// An axis for which numbers lie apart (TileSizes::lineBytes): all of them are at its place 0.
   static constexpr llvm::StringLiteral lineAxis = "line";
+  /// Parts of a sum that several blocks make, blocks of tokens, and panels of features: on the grid, or along
+  /// an axis of memory.
+  static constexpr llvm::StringLiteral partAxis = "part", blockAxis = "block", panelAxis = "panel";
+  /// Chunks of tokens, of states that lie in memory.
+  static constexpr llvm::StringLiteral chunkAxis = "c";
+  /// Angles of a rotation, one for two channels.
+  static constexpr llvm::StringLiteral angleAxis = "c";
 
   TileEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ArrayMemory &memory, const TileSizes &sizes,
               FunctionOp function);
@@ -101,15 +110,15 @@ public:
 
   // Small things shared by the kernels.
   /// Index of b, h or g where it is fixed, else null; a group's index follows from its head's.
-  mlir::Value indexOf(llvm::StringRef axis, const Frame &frame);
+  mlir::Value indexOf(AxisRef axis, const Frame &frame);
   /// Positions along an axis that tiles have: offset + t, u, their difference, or the number of a channel.
-  mlir::Value positions(llvm::StringRef axis, const Frame &frame);
+  mlir::Value positions(AxisRef axis, const Frame &frame);
   /// Of a channel of the operation that is being emitted.
-  int64_t channelSize(llvm::StringRef axis) const { return channelSizes.lookup(axis); }
-  mlir::Value size(llvm::StringRef role);
+  int64_t channelSize(AxisRef axis) const { return channelSizes.lookup(axis); }
+  mlir::Value size(AxisRef role);
   /// The first position of a token axis, and the one past its last: of t offset and offset + T.
-  mlir::Value firstPosition(llvm::StringRef token);
-  mlir::Value endPosition(llvm::StringRef token);
+  mlir::Value firstPosition(AxisRef token);
+  mlir::Value endPosition(AxisRef token);
   /// Where an array with lag has the lag of the first query and key of a tile: t - u + U, behind the margin.
   mlir::Value lagStart(const Frame &pair);
   mlir::Value constant(int64_t value);
@@ -147,7 +156,7 @@ private:
   mlir::Value emitConvolve(ConvolveOp op, Frame &frame);
   /// `amount` tokens back (or ahead, if negative): what `emitThere` makes at that window, 0 outside of the
   /// array, and, if there are documents, in another one.
-  mlir::Value emitShifted(llvm::StringRef token, int64_t amount, mlir::Value documents, Frame &frame,
+  mlir::Value emitShifted(AxisRef token, int64_t amount, mlir::Value documents, Frame &frame,
                           llvm::function_ref<mlir::Value(Frame &there)> emitThere);
   /// The formula of a reduction at one frame, summed over the channels it is reduced over.
   mlir::Value emitReduceBody(ReduceOp op, Frame &frame);

@@ -208,10 +208,11 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
                                   Lookup lookup, int64_t step) const {
   IndexMath math{builder, loc};
   Value zero = math.number(0);
-  Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(), forKeys ? "u" : "t");
+  Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(),
+                                    nameOf(forKeys ? AxisRole::Key : AxisRole::Query));
   Value low = zero, high = size;
   if (!forKeys) {
-    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
+    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), tile::kOffset);
     low = offset;
     high = math.add(offset, size);
   }
@@ -224,7 +225,7 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
       *bound = math.sub(*bound, low);
   if (chunk && forKeys) {
     // In positions: the chunk of the first query begins there.
-    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
+    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), tile::kOffset);
     Value begin = math.add(offset, math.times(math.floorDiv(math.sub(first, offset), chunk), chunk));
     for (Value *bound : {&range.begin, &range.fullBegin})
       *bound = math.max(*bound, begin);
@@ -232,7 +233,7 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
       for (Value *bound : {&range.fullEnd, &range.end})
         *bound = math.min(*bound, math.plus(begin, chunk));
   } else if (chunk) {
-    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
+    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), tile::kOffset);
     Value edge = chunkOf(builder, loc, last);
     Value end = math.max(math.plus(math.sub(edge, offset), chunk), zero);
     for (Value *bound : {&range.fullEnd, &range.end})
@@ -267,7 +268,7 @@ Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value position) c
   if (!chunk)
     return {};
   IndexMath math{builder, loc};
-  Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
+  Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), tile::kOffset);
   Value number = math.max(math.floorDiv(math.sub(position, offset), chunk), math.number(-1));
   return math.add(offset, math.times(number, chunk));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/bench/Opponents.h"
+#include "dialect/AxisRole.h"
 #include "runtime/Error.h"
 #include "runtime/Process.h"
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -13,22 +14,24 @@ namespace {
 using runtime::fail;
 
 /// Index of the first input with exactly these axes; throws.
-size_t inputWithAxes(const Manifest &manifest, std::initializer_list<const char *> axes) {
+size_t inputWithAxes(const Manifest &manifest, std::initializer_list<AxisRole> axes) {
   for (size_t i = 0; i < manifest.inputs.size(); ++i) {
     const auto &have = manifest.inputs[i].axes;
     if (std::equal(have.begin(), have.end(), axes.begin(), axes.end(),
-                   [](const Axis &a, const char *b) { return a.name == b; }))
+                   [](const Axis &a, AxisRole b) { return a.name == b; }))
       return i;
   }
   std::string text;
-  for (const char *axis : axes)
-    text += (text.empty() ? "" : ", ") + std::string(axis);
+  for (AxisRole axis : axes)
+    text += (text.empty() ? "" : ", ") + std::string(nameOf(axis));
   fail("unsupported opponent 'sdpa': the specification has no input [", text, "]");
 }
 
 Contender makeSdpa(const Manifest &manifest, const Request &request) {
-  size_t q = inputWithAxes(manifest, {"b", "h", "t", "d"}), k = inputWithAxes(manifest, {"b", "g", "u", "d"});
-  size_t v = inputWithAxes(manifest, {"b", "g", "u", "e"});
+  using enum AxisRole;
+  size_t q = inputWithAxes(manifest, {Batch, Head, Query, Channel});
+  size_t k = inputWithAxes(manifest, {Batch, KeyHead, Key, Channel});
+  size_t v = inputWithAxes(manifest, {Batch, KeyHead, Key, ValueChannel});
   bool causal = manifest.mask != "bidirectional", grouped = request.shape.g != request.shape.h;
   // Torch aligns a causal mask with the first key, we with the last.
   if (causal && request.shape.t != request.shape.u)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/bench/Problem.h"
+#include "dialect/AxisRole.h"
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
 #include <ATen/ops/empty.h>
@@ -153,7 +154,7 @@ std::vector<at::Tensor> makeInputs(const Manifest &manifest, const Request &requ
     bool queries = false, tokens = false;
     for (const Axis &axis : info.axes) {
       sizes.push_back(axis.isChannel() ? axis.size : shape.dims()[size_t(axis.dim)]);
-      queries |= axis.name == "d";
+      queries |= axis.name == AxisRole::Channel;
       tokens |= axis.dim == TAYLOR_DIM_T;
     }
     at::Tensor input;

@@ -76,8 +76,8 @@ public:
         failDtype(signature.inputs[program.dtypeInput].name, type);
       dtype = TaylorDtype(found);
     }
-    d = sizeOf(signature, inputs, program.dInput, "d");
-    e = sizeOf(signature, inputs, program.eInput, "e");
+    d = sizeOf(signature, inputs, program.dInput, AxisRole::Channel);
+    e = sizeOf(signature, inputs, program.eInput, AxisRole::ValueChannel);
   }
 
   [[noreturn]] static void failDtype(const std::string &name, torch::headeronly::ScalarType given) {
@@ -133,7 +133,7 @@ public:
 
 private:
   /// The axis may stand anywhere; sizes may be traced symbols, which a kernel fixes. 0 is no size of one.
-  static int64_t sizeOf(const runtime::Manifest &signature, List inputs, int i, const char *axis) {
+  static int64_t sizeOf(const runtime::Manifest &signature, List inputs, int i, AxisRole axis) {
     if (i < 0)
       return 0;
     const auto &axes = signature.inputs[i].axes;
@@ -141,8 +141,8 @@ private:
       if (axes[j].name == axis) {
         int64_t size = Torch::size(inputs[i], int64_t(j));
         if (size == 0)
-          runtime::fail("expected a size of at least 1 of axis ", axis, " of '", signature.inputs[i].name,
-                        "', but got 0");
+          runtime::fail("expected a size of at least 1 of axis ", nameOf(axis), " of '",
+                        signature.inputs[i].name, "', but got 0");
         return size;
       }
     return 0;

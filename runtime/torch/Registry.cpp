@@ -238,8 +238,8 @@ Program::Program(std::string spec, std::string options, std::string_view name)
   }
   takesOptional = std::ranges::any_of(description.inputs, &runtime::TensorInfo::optional);
   hasStates = std::ranges::any_of(description.inputs, &runtime::TensorInfo::isState);
-  dInput = inputWithAxis("d");
-  eInput = inputWithAxis("e");
+  dInput = inputWithAxis(AxisRole::Channel);
+  eInput = inputWithAxis(AxisRole::ValueChannel);
   dtypeInput = -1;
   for (int i = int(description.inputs.size()) - 1; i >= 0; --i)
     if (tells(description.inputs[i]) && description.inputs[i].dtype != TAYLOR_I32)
@@ -254,11 +254,12 @@ Program::~Program() {
   }
 }
 
-int Program::inputWithAxis(const char *axis) const {
+int Program::inputWithAxis(AxisRole axis) const {
   int learned = -1; // where nothing else has it
   for (size_t i = 0; i < description.inputs.size(); ++i) {
     const runtime::TensorInfo &input = description.inputs[i];
-    if (input.optional || std::ranges::find(input.axes, axis, &runtime::Axis::name) == input.axes.end())
+    if (input.optional ||
+        std::ranges::find(input.axes, nameOf(axis), &runtime::Axis::name) == input.axes.end())
       continue;
     if (tells(input))
       return int(i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which kernel serves a call: from (specification, options) and from dtype and head sizes of the inputs.
 #pragma once
+#include "dialect/AxisRole.h"
 #include "runtime/Artifact.h"
 #include "runtime/Cache.h"
 #include <atomic>
@@ -62,7 +63,7 @@ public:
   bool hasStates = false;
 
   /// One input that has the axis and that no call leaves out, a learned one where nothing else has it; or -1.
-  int inputWithAxis(const char *axis) const;
+  int inputWithAxis(AxisRole axis) const;
   int dInput, eInput, dtypeInput; ///< Such inputs that tell d, e and the dtype; -1: none.
 
 private:

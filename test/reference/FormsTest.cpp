@@ -26,8 +26,8 @@ std::string sumOf(const std::string &clauses) {
 }
 
 void useTokens(Program &program, int64_t queries, int64_t keys) {
-  program.environment.sizes["t"] = queries;
-  program.environment.sizes["u"] = keys;
+  program.environment.sizes[AxisRole::Query] = queries;
+  program.environment.sizes[AxisRole::Key] = keys;
   program.environment.offset = keys - queries;
   program.fillInputs();
 }

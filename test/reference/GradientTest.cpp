@@ -163,7 +163,7 @@ TEST_P(Gradient, IsThatOfDifferences) {
   Program program(GetParam().text);
   ASSERT_TRUE(program.isValid());
   program.environment.parameters["order"] = 3;
-  program.environment.sizes["f"] = 16;
+  program.environment.sizes[AxisRole::Feature] = 16;
   program.fillInputs();
   std::vector<Array> cotangents = program.cotangents();
   auto loss = [&] {
@@ -230,9 +230,9 @@ TEST(Ties, OfARunningMaximumGoToTheLast) {
   Program program("taylor.spec @f(%x: !col) {\n  %o = taylor.scan max over(u) %x : !col\n"
                   "  taylor.yield %o : !col\n}");
   ASSERT_TRUE(program.isValid());
-  for (const char *axis : {"b", "h", "g"})
+  for (AxisRole axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
     program.environment.sizes[axis] = 1;
-  program.environment.sizes["u"] = 5;
+  program.environment.sizes[AxisRole::Key] = 5;
   program.fillInputs();
   program.inputs[0].values = {1, 3, 3, 2, 3};
   Array cotangent(program.inputs[0].shape);
@@ -244,7 +244,7 @@ TEST(Ties, OfAReductionShareEqually) {
   Program program("taylor.spec @f(%x: !channel from parameter(ones)) {\n"
                   "  %o = taylor.reduce max over(e) %x : !channel\n  taylor.yield %o : !taylor.array<[]>\n}");
   ASSERT_TRUE(program.isValid());
-  program.environment.sizes["e"] = 4;
+  program.environment.sizes[AxisRole::ValueChannel] = 4;
   program.fillInputs();
   program.inputs[0].values = {1, 3, 3, 2};
   Array one(Shape(), 6);

@@ -122,7 +122,7 @@ taylor.spec @f(%q: !q) {
 })");
   ASSERT_TRUE(reduced.isValid());
   reduced.fillInputs();
-  int64_t channels = reduced.environment.sizeOf("d");
+  int64_t channels = reduced.environment.sizeOf(AxisRole::Channel);
   for (int64_t row : {0, 1}) { // the first term of a row, and the last of another
     int64_t element = row * (2 * channels - 1);
     reduced.inputs[0].values[element] = std::numeric_limits<Real>::quiet_NaN();
@@ -231,8 +231,8 @@ taylor.spec @f(%q: !q, %k: !k, %v: !v) {
   taylor.yield %c, %p : !row, !x
 })");
   ASSERT_TRUE(program.isValid());
-  program.environment.sizes["t"] = 3;
-  program.environment.sizes["u"] = 1003;
+  program.environment.sizes[AxisRole::Query] = 3;
+  program.environment.sizes[AxisRole::Key] = 1003;
   program.environment.offset = 1000;
   program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
   program.fillInputs();
@@ -260,7 +260,7 @@ TEST(State, OfASplitSequenceEqualsTheWhole) {
                    " state(%s) causal : !q, !k, !v, " + state +
                    "\n  taylor.yield %n, %r : !o, !taylor.array<[b, g, e, f]>\n}");
     ASSERT_TRUE(whole.isValid() && first.isValid() && second.isValid());
-    whole.environment.sizes["f"] = features;
+    whole.environment.sizes[AxisRole::Feature] = features;
     whole.fillInputs();
     std::vector<Array> cotangents = whole.cotangents(), expected = whole.evaluate();
     std::vector<Array> gradients = whole.gradients(cotangents);
@@ -277,12 +277,12 @@ TEST(State, OfASplitSequenceEqualsTheWhole) {
       return part;
     };
     const Array &k = whole.inputs[1], &v = whole.inputs[2];
-    first.environment.sizes["u"] = 2;
-    first.environment.sizes["f"] = features;
+    first.environment.sizes[AxisRole::Key] = 2;
+    first.environment.sizes[AxisRole::Feature] = features;
     first.inputs = {slice(k, 0, 2), slice(v, 0, 2), whole.inputs[0]};
     Array carried = first.evaluate()[0];
-    second.environment.sizes["u"] = 3;
-    second.environment.sizes["f"] = features;
+    second.environment.sizes[AxisRole::Key] = 3;
+    second.environment.sizes[AxisRole::Feature] = features;
     second.environment.offset = 0;
     second.inputs = {whole.inputs[0], slice(k, 2, 5), slice(v, 2, 5), carried};
     second.inputs[3].shape.sizes[3] = features;

@@ -293,7 +293,7 @@ LogicalResult RelayoutOp::verify() {
 }
 
 /// Axes that remain, and `warp` where warps hold different parts; null without a layout.
-static TileType typeOfReduceWarp(TileType input, ArrayRef<StringRef> over) {
+static TileType typeOfReduceWarp(TileType input, ArrayRef<AxisRef> over) {
   LayoutAttr layout = layoutOf(input);
   if (!layout)
     return {};
@@ -304,26 +304,26 @@ static TileType typeOfReduceWarp(TileType input, ArrayRef<StringRef> over) {
   int64_t parts = 1;
   for (auto [digit, before] : llvm::zip(warps, layout.getWarps()))
     if (digit.isReplica() && !before.isReplica()) {
-      digit = {StringAttr::get(context, "warp"), parts, 2};
+      digit = {StringAttr::get(context, kWarpAxis), parts, 2};
       parts *= 2;
     }
   SmallVector<Axis> axes(rest.getAxes());
-  axes.push_back(Axis::get(context, "warp", parts));
+  axes.push_back(Axis::get(context, kWarpAxis, parts));
   return TileType::get(context, axes, input.getElementType(),
                        LayoutAttr::get(context, projected.getLanes(), warps, projected.getRegisters()));
 }
 
 void ReduceWarpOp::build(OpBuilder &builder, OperationState &state, tile::ReductionKind kind, Value input,
-                         ArrayRef<StringRef> over) {
+                         ArrayRef<AxisRef> over) {
   build(builder, state, typeOfReduceWarp(cast<TileType>(input.getType()), over), kind, input,
-        builder.getStrArrayAttr(over));
+        axesAttr(builder, over));
 }
 
 LogicalResult ReduceWarpOp::verify() {
   TileType input = getInput().getType();
   if (failed(verifyLayout(*this, input)))
     return failure();
-  SmallVector<StringRef> over;
+  SmallVector<AxisRef> over;
   for (auto name : getOver().getAsRange<StringAttr>()) {
     if (!input.hasAxis(name))
       return emitOpError() << "expected axis '" << name.getValue() << "' in " << input;

@@ -11,6 +11,14 @@
 
 namespace mlir::simt {
 
+using tile::axesAttr;
+using tile::AxisMap;
+using tile::AxisRef;
+using tile::AxisRole;
+
+/// Sums of the warps of a block that are still apart.
+inline constexpr llvm::StringLiteral kWarpAxis = "warp";
+
 /// One digit of a lane, warp or register number: it adds `stride` times its value, from 0 to below `count`,
 /// to the place along `axis`. Without axis it changes nothing: threads that differ in it hold the same
 /// elements.

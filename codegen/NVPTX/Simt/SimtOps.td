@@ -202,7 +202,7 @@ def Simt_ReduceWarpOp : Simt_Op<"reduce_warp", [Pure]> {
   let hasVerifier = 1;
   let builders = [
     // The result's type follows from the input's.
-    OpBuilder<(ins "::mlir::tile::ReductionKind":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<::llvm::StringRef>":$over)>
+    OpBuilder<(ins "::mlir::tile::ReductionKind":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<::taylor::AxisRef>":$over)>
   ];
 }
 

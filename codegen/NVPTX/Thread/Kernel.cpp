@@ -82,7 +82,8 @@ void KernelEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> us
   unsigned next = 0;
   for (StringRef role : kSizeRoles)
     sizes[role] = function.getArgument(next++);
-  sizes["lag"] = code.add(code.add(sizes["t"], sizes["u"]), code.i64(2 * tile::kLagMargin));
+  sizes[AxisRole::Lag] =
+      code.add(code.add(sizes[AxisRole::Query], sizes[AxisRole::Key]), code.i64(2 * tile::kLagMargin));
   for (Value array : used) {
     auto type = cast<ArrayType>(array.getType());
     ArrayRef<Axis> axes = type.getAxes();

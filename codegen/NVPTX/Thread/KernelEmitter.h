@@ -231,7 +231,7 @@ private:
   int64_t numWarps = 1;
   Value member;                             ///< i32, of the thread's role; null outside of a consumer
   SmallVector<std::pair<Box, Value>> boxes; ///< address of the tensor map of each
-  llvm::StringMap<Value> sizes;             ///< i64, by role
+  AxisMap<Value> sizes;                     ///< i64, by role
   llvm::DenseMap<Value, Value> scalars;
   llvm::DenseMap<Value, Registers> tiles;
   /// Tiles that are loaded one register after the other where maps read them.

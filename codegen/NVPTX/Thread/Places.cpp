@@ -86,7 +86,7 @@ bool mlir::simt::isNonNegative(Value value) {
   if (isa<OwnTilesOp, PlaceOp>(op))
     return true;
   if (auto size = dyn_cast<tile::SizeOp>(op))
-    return size.getRole() != "offset";
+    return size.getRole() != tile::kOffset;
   if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
           arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp, arith::MinSIOp,
           arith::MinUIOp, arith::MaxUIOp>(op))

@@ -22,8 +22,10 @@ template <typename Visit> void forEachBuffer(Visit visit) {
     for (int64_t width : {32, 64, 128}) {
       int64_t columns = 3 * width / (type.getIntOrFloatBitWidth() / 8);
       using mlir::tile::Axis;
-      visit(BufferType::get(&context, 1, {Axis::get(&context, "t", kRows), Axis::get(&context, "d", columns)},
-                            type, width));
+      visit(BufferType::get(
+          &context, 1,
+          {Axis::get(&context, AxisRole::Query, kRows), Axis::get(&context, AxisRole::Channel, columns)},
+          type, width));
     }
 }
 
