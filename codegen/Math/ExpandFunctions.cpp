@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Math/ExpandFunctions.h"
 #include "dialect/Refusal.h"
+#include "dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -41,6 +42,9 @@ LogicalResult tile::expandFunctions(ArrayRef<Operation *> ops, const FunctionExp
              << "; expected arithmetic, or exp, exp2, expm1, log, log1p, log2, log10, tanh, erf, "
                 "sin, cos, powf, fpowi, sqrt or rsqrt of "
              << expansion.types;
+    } else if (isRelaxed(op)) {
+      op->setAttr(cast<arith::ArithFastMathInterface>(op).getFastMathAttrName(),
+                  arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::none));
     }
   }
   return success();

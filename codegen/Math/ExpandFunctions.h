@@ -17,8 +17,8 @@ struct FunctionExpansion {
 };
 
 /// Replaces the arith and math operations at `ops` that are no instruction, by `own` or else by
-/// `expandElementary`. Fails, with a diagnostic at the op, where neither knows it: nothing becomes a call of
-/// a library.
+/// `expandElementary`; the others lose what `tile::relax` gave them, which LLVM would take for more than it
+/// is. Fails, with a diagnostic at the op, where neither knows it: nothing becomes a call of a library.
 LogicalResult expandFunctions(llvm::ArrayRef<Operation *> ops, const FunctionExpansion &expansion);
 
 /// All operations of arith and math below `root`.

@@ -494,7 +494,7 @@ Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstru
     return {};
   Real r(builder, op->getLoc(), type, has);
   auto x = [&](unsigned i) { return op->getOperand(i); };
-  Exponential kind{op->hasAttr(kFullRange) ? kLeastNumber : kLeastWeight, op->hasAttr(kRoundedResult)};
+  Exponential kind{isRelaxed(op) ? kLeastWeight : kLeastNumber, op->hasAttr(kRoundedResult)};
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp) { return emitExp(r, x(0), kind); })
       .Case([&](math::Exp2Op) { return emitExp2(r, x(0), kind); })

@@ -14,10 +14,10 @@
 // pow with a constant exponent p that is a whole number or a half of one, |p| <= 64, is made of products, a
 // square root and a quotient: 2 + 3 |p| / 4, and in f32 2 where |p| >= 9 (through f64).
 //
-// exp and exp2 are 0 below 2^-64 in f32 and below the smallest normal number in f64: a subnormal operand
-// costs a hundred cycles in every product it meets, and weights above 2^-64 stay normal in their products
-// too. With `tile.full_range` they are 0 below 2^-125 in f32. With `tile.rounded_result` their relative error
-// in f32 is 7.5e-5: the result is rounded to bf16, which costs up to 3.9e-3.
+// exp and exp2 are 0 below 2^-125 in f32 and below the smallest normal number in f64: a subnormal operand
+// costs a hundred cycles in every product it meets. Those that are weights (`tile::isRelaxed`) are 0 below
+// 2^-64 in f32, so that their products are normal too. With `tile.rounded_result` their relative error in f32
+// is 7.5e-5: the result is rounded to bf16, which costs up to 3.9e-3.
 #ifndef TAYLOR_CODEGEN_MATH_VECTORMATH_H
 #define TAYLOR_CODEGEN_MATH_VECTORMATH_H
 
@@ -25,7 +25,8 @@
 
 namespace mlir::tile {
 
-/// On an exp or exp2: what reads it reads it rounded to bf16, or adds such numbers up.
+/// On an exp or exp2 of vectors, between EmitSweep and ExpandMath of processors alone: what reads it reads it
+/// rounded to bf16, or adds such numbers up. Without it the result is more exact.
 inline constexpr llvm::StringLiteral kRoundedResult = "tile.rounded_result";
 
 /// Instructions of a target that elementary functions may use.

@@ -420,10 +420,10 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
 def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions as instructions and polynomials, without a library";
   let description = [{
-    In f32, exp and exp2 become `ex2.approx.ftz`, sqrt `sqrt.approx`, rsqrt `rsqrt.approx.ftz`, and division `div.full`
-    (largest errors 2 units of the last place; PTX ISA, "Floating Point Instructions"). With `tile.nearest`, square
-    roots and quotients are rounded to the nearest (`sqrt.rn`, `div.rn`): a floor or a comparison follows, which the
-    last bit decides. All other functions, and those of f64, are the polynomials of codegen/Math/VectorMath.h, which use
+    In f32, exp and exp2 become `ex2.approx.ftz`, rsqrt `rsqrt.approx.ftz`, and with the flags `afn` and `arcp` sqrt
+    `sqrt.approx` and division `div.full` (largest errors 2 units of the last place; PTX ISA, "Floating Point
+    Instructions"). Without these, square roots and quotients are rounded to the nearest (`sqrt.rn`, `div.rn`): a floor
+    or a comparison follows, which the last bit decides. All other functions, and those of f64, are the polynomials of codegen/Math/VectorMath.h, which use
     the same instructions in f32. Functions of 16-bit numbers are computed in f32. Any other op that is not an
     instruction is an error.
 

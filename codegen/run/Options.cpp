@@ -323,7 +323,7 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
       {"tiles", "NAME=N,..",
        "sizes of tiles in tokens, and the form of grids and loops, with --device=tile, as in\n"
-       "taylor-lower-to-tile=tiles=..",
+       "taylor-plan-tiles=tiles=..",
        setTiles},
       {"kernel", "FILE.so", "artifact to run instead of compiling",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -18,6 +19,20 @@ struct TileFolds : DialectFoldInterface {
   bool shouldMaterializeInto(Region *region) const override { return isa<KernelOp>(region->getParentOp()); }
 };
 } // namespace
+
+bool mlir::tile::isRelaxed(Operation *op) {
+  auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
+  arith::FastMathFlagsAttr flags =
+      arithmetic ? arithmetic.getFastMathFlagsAttr() : arith::FastMathFlagsAttr();
+  return flags && (flags.getValue() & (kRelaxed | kRelaxedQuotient)) != arith::FastMathFlags::none;
+}
+
+void mlir::tile::relax(Operation *op) {
+  auto flags =
+      arith::FastMathFlagsAttr::get(op->getContext(), isa<arith::DivFOp>(op) ? kRelaxedQuotient : kRelaxed);
+  TypeSwitch<Operation *>(op).Case<math::ExpOp, math::Exp2Op, math::SqrtOp, arith::DivFOp>(
+      [&](auto one) { one.setFastmathAttr(flags); });
+}
 
 void TileDialect::initialize() {
   addInterfaces<TileFolds>();

@@ -5,6 +5,7 @@
 
 #include "dialect/Tile/TileTypes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
@@ -21,14 +22,19 @@
 
 namespace mlir::tile {
 
-/// On a `math.exp` or `math.exp2` of a map: its result counts wherever it is a normal number. Others are
-/// weights of pairs or factors of them, which a processor may take for 0 below 2^-64
-/// (codegen/Math/VectorMath.h).
-inline constexpr llvm::StringLiteral kFullRange = "tile.full_range";
-
-/// On an `arith.divf` or `math.sqrt` of a map: the nearest number, since the last bit decides what follows.
-/// Others may be a product with a rounded reciprocal, or within two units of the last place.
-inline constexpr llvm::StringLiteral kNearest = "tile.nearest";
+/// What a target may do with an operation of a map that `isRelaxed`. It is written as a fast-math flag, a
+/// property of the operation; an operation without it, made by whatever pass, has the more exact result.
+///
+/// | operation | flag | the target may |
+/// |---|---|---|
+/// | math.exp, math.exp2 | afn | take it for 0 below 2^-64: a weight of a pair or a factor of one |
+/// | arith.divf | arcp | multiply by a rounded reciprocal, or be two units of the last place off |
+/// | math.sqrt | afn | be two units of the last place off |
+inline constexpr arith::FastMathFlags kRelaxed = arith::FastMathFlags::afn;
+inline constexpr arith::FastMathFlags kRelaxedQuotient = arith::FastMathFlags::arcp;
+bool isRelaxed(Operation *op);
+/// Gives one of these operations its flag.
+void relax(Operation *op);
 
 /// The attribute of a `taylor.function` and of a `tile.program` that holds its `#tile.plan`.
 inline constexpr llvm::StringLiteral kPlan = "plan";

@@ -215,7 +215,8 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
     Value integer = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), runtime);
     divisor = outside.mul(divisor, arith::SIToFPOp::create(builder, loc, element, integer));
   }
-  Value inverse = arith::DivFOp::create(builder, loc, outside.number(element, 1.0), divisor);
+  Value inverse =
+      arith::DivFOp::create(builder, loc, outside.number(element, 1.0), divisor, tile::kRelaxedQuotient);
   return map(result, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
     return arith::MulFOp::create(inner, where, s[0], inverse);
   });

@@ -135,8 +135,7 @@ private:
 
   static void replace(math::ExpOp exp, Value exponent) {
     OpBuilder builder(exp);
-    auto power = math::Exp2Op::create(builder, exp.getLoc(), exponent);
-    power->setDiscardableAttrs(exp->getDiscardableAttrDictionary());
+    auto power = math::Exp2Op::create(builder, exp.getLoc(), exponent, exp.getFastmath());
     exp.replaceAllUsesWith(power.getResult());
     exp.erase();
   }

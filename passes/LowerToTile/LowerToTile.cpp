@@ -586,7 +586,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
       ++parts[shortName(function)];
     for (FunctionOp function : functions) {
       StringRef part = shortName(function);
-      markPrecision(function);
+      relaxPrecision(function);
       std::string name = part.empty() || parts[part] > 1 ? function.getSymName().str() : part.str();
       TileSizes sizes = tile::getTileSizes(function);
       if (failed(ProgramAssembler(function, sizes).run(name)))

@@ -117,7 +117,7 @@ PairEmitter::Rescaling PairEmitter::emitMaximum(Frame &pair, ValueRange products
       tile::MapOp::create(builder, loc, {before, ofTile}, [](OpBuilder &inner, Location loc, ValueRange s) {
         Value after = arith::MaximumFOp::create(inner, loc, s[0], s[1]);
         Value shift = arith::SubFOp::create(inner, loc, s[0], after);
-        return SmallVector<Value>{after, math::ExpOp::create(inner, loc, shift)};
+        return SmallVector<Value>{after, math::ExpOp::create(inner, loc, shift, tile::kRelaxed)};
       });
   return {rescaling.getResult(0), rescaling.getResult(1)};
 }

@@ -14,9 +14,10 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     The size of tiles and the axes on the grid are those of the function's plan (`taylor-plan-tiles`), which the program
     keeps; without a plan, the defaults of TileSizes.h.
 
-    Exponentials are marked `tile.full_range`, except those of differences from a running maximum or between running
-    sums, which are factors of weights (`Precision.h`); these too where a weight has numbers next to exponentials.
-    Quotients and square roots that a floor or a comparison reads, also in another operation, are marked `tile.nearest`.
+    Where less exact instructions give enough, operations say so by a fast-math flag (`Precision.h`): exponentials of
+    differences from a running maximum or between running sums, which are factors of weights, unless a weight has
+    numbers next to exponentials; quotients and square roots, unless a floor or a comparison reads them, also in another
+    operation.
 
     Requires sizes of all channels (`taylor-specialize`) and operations of the pairwise level: no recurrences, norms or
     parameters.

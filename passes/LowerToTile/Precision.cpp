@@ -84,9 +84,9 @@ bool mixesExponentials(PairwiseOp pairs) {
 
 /// Walks from floors and comparisons to the quotients and square roots that they read, from a region into
 /// those of the arrays that it reads.
-class NearestMarks {
+class Nearest {
 public:
-  void run(FunctionOp function) {
+  explicit Nearest(FunctionOp function) {
     function.walk([&](Operation *op) {
       if (!isa<math::FloorOp, arith::CmpFOp>(op))
         return;
@@ -100,12 +100,14 @@ public:
       visit(open.pop_back_val());
   }
 
-private:
+  bool contains(Operation *op) const { return rounded.contains(op); }
+
   static bool isRounded(Value scalar) {
     Operation *from = scalar.getDefiningOp();
     return isa_and_nonnull<arith::DivFOp, math::SqrtOp>(from);
   }
 
+private:
   void visit(Value value) {
     if (!value || !seen.insert(value).second)
       return;
@@ -113,7 +115,7 @@ private:
       return open.push_back(arrayOf(argument));
     Operation *from = value.getDefiningOp();
     if (isRounded(value))
-      from->setDiscardableAttr(tile::kNearest, UnitAttr::get(from->getContext()));
+      rounded.insert(from);
     if (auto map = dyn_cast<MapOp>(from))
       open.push_back(map.getBody().front().getTerminator()->getOperand(0));
     else if (isa<AlignOp, EdgeOp>(from) || isa<arith::ArithDialect, math::MathDialect>(from->getDialect()))
@@ -122,21 +124,24 @@ private:
 
   SmallVector<Value> open;
   llvm::SmallDenseSet<Value> seen;
+  llvm::SmallDenseSet<Operation *> rounded;
 };
 
 } // namespace
 
-void taylor::markPrecision(FunctionOp function) {
+void taylor::relaxPrecision(FunctionOp function) {
+  Nearest nearest(function);
   llvm::SmallDenseMap<Operation *, bool> mixes;
   function.walk([&](Operation *op) {
-    if (!isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op))
+    if (op->getNumResults() == 1 && Nearest::isRounded(op->getResult(0)) && !nearest.contains(op))
+      tile::relax(op);
+    if (!isa<math::ExpOp, math::Exp2Op>(op))
       return;
     auto pairs = dyn_cast<PairwiseOp>(op->getParentOp());
     auto [known, isNew] = mixes.try_emplace(pairs, false);
     if (pairs && isNew)
       known->second = mixesExponentials(pairs);
-    if (known->second || !Factors::isFactor(op->getOperand(0)))
-      op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
+    if (!known->second && Factors::isFactor(op->getOperand(0)))
+      tile::relax(op);
   });
-  NearestMarks().run(function);
 }

@@ -6,15 +6,15 @@
 
 namespace taylor {
 
-/// Marks scalars that need more than the fastest instructions give:
-/// - with `tile.full_range`, exponentials of which small ones count: features, gates, and weights from which
-///   no maximum was taken out (pow(sigmoid(s), 8)). Those of differences from running maxima or between
-///   running sums are factors of weights, of which each row has one that is not small. Where a pair's weight
-///   has numbers next to exponentials, whose largest may be far above them, all of its exponentials count.
-/// - with `tile.nearest`, quotients and square roots that reach a floor or a comparison, but for their own
-///   with 0, through arithmetic and maps: by a rounded reciprocal, or within two units of the last place,
+/// Relaxes (`tile::relax`) the scalars of which the fastest instructions give enough:
+/// - exponentials of differences from running maxima or between running sums: they are factors of weights, of
+///   which each row has one that is not small. Small ones of others count: of features, gates, and weights
+///   from which no maximum was taken out (pow(sigmoid(s), 8)). Where a pair's weight has numbers next to
+///   exponentials, whose largest may be far above them, all of its exponentials count.
+/// - quotients and square roots, except those that reach a floor or a comparison (other than their own with
+///   0) through arithmetic and maps: with a rounded reciprocal, or within two units of the last place,
 ///   floor(21 / 7) may be 2.
-void markPrecision(FunctionOp function);
+void relaxPrecision(FunctionOp function);
 
 } // namespace taylor
 

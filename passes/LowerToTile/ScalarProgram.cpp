@@ -75,9 +75,9 @@ Value ScalarProgram::translate(Operation *op, ValueRange operands) {
   return TypeSwitch<Operation *, Value>(op)
       .Case([&](SigmoidOp) -> Value {
         Value negated = arith::NegFOp::create(inner, loc, operands[0]);
-        Value exp = math::ExpOp::create(inner, loc, negated);
+        Value exp = math::ExpOp::create(inner, loc, negated, tile::kRelaxed); // next to 1
         Value sum = arith::AddFOp::create(inner, loc, exp, one());
-        return arith::DivFOp::create(inner, loc, one(), sum);
+        return arith::DivFOp::create(inner, loc, one(), sum, tile::kRelaxedQuotient);
       })
       .Case([&](SoftplusOp) -> Value {
         Value positive =
@@ -85,7 +85,6 @@ Value ScalarProgram::translate(Operation *op, ValueRange operands) {
         Value magnitude = math::AbsFOp::create(inner, loc, operands[0]);
         Value negated = arith::NegFOp::create(inner, loc, magnitude);
         Value exp = math::ExpOp::create(inner, loc, negated);
-        exp.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
         Value log = math::Log1pOp::create(inner, loc, exp);
         return arith::AddFOp::create(inner, loc, positive, log);
       })
@@ -154,12 +153,12 @@ ScalarProgram::AxisSet ScalarProgram::axesOf(Value scalar) {
 void ScalarProgram::shareReciprocals() {
   for (Operation &op : llvm::make_early_inc_range(*block)) {
     auto divide = dyn_cast<arith::DivFOp>(op);
-    if (!divide || axesOf(divide.getRhs()).size() >= axesOf(divide).size() || divide->hasAttr(tile::kNearest))
+    if (!divide || axesOf(divide.getRhs()).size() >= axesOf(divide).size() || !tile::isRelaxed(divide))
       continue;
     OpBuilder::InsertionGuard guard(inner);
     inner.setInsertionPoint(divide);
     Value one = constantOf(inner, loc, divide.getType(), 1.0);
-    Value reciprocal = arith::DivFOp::create(inner, loc, one, divide.getRhs());
+    Value reciprocal = arith::DivFOp::create(inner, loc, one, divide.getRhs(), tile::kRelaxedQuotient);
     Value product = arith::MulFOp::create(inner, loc, divide.getLhs(), reciprocal);
     divide.replaceAllUsesWith(product);
     axes.erase(divide.getResult());

@@ -42,7 +42,7 @@ private:
   using AxisSet = llvm::SmallVector<mlir::StringAttr, 2>;
   /// Sorted names of the axes a scalar depends on.
   AxisSet axesOf(mlir::Value scalar);
-  /// x / y, y on fewer axes than the quotient, becomes x * (1 / y), but for those with `tile.nearest`.
+  /// x / y, y on fewer axes than the quotient, becomes x * (1 / y), where the quotient is relaxed.
   void shareReciprocals();
   mlir::Value translate(mlir::Operation *op, mlir::ValueRange operands);
 

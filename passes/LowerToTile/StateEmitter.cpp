@@ -362,7 +362,8 @@ Value StateEmitter::loadDecay(StatesOp op, Value from, Value to, const Frame &fr
   return emitter.map(numbers, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
     Value kept = buildNumber(inner, where, s[0].getType(), 1.0);
     if (op.getDecay())
-      kept = math::ExpOp::create(inner, where, arith::SubFOp::create(inner, where, s[0], s[1]));
+      kept =
+          math::ExpOp::create(inner, where, arith::SubFOp::create(inner, where, s[0], s[1]), tile::kRelaxed);
     if (!op.getWithin())
       return kept;
     ValueRange documents = s.take_back(2);

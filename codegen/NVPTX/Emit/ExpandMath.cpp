@@ -28,7 +28,7 @@ Value expandApproximate(OpBuilder &b, Operation *op) {
                                          op->getOperands())
         .getResult(0);
   };
-  bool isNearest = op->hasAttr(tile::kNearest);
+  bool isNearest = !tile::isRelaxed(op);
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<math::SqrtOp>(
           [&](auto) { return intrinsic(isNearest ? "llvm.nvvm.sqrt.rn.f" : "llvm.nvvm.sqrt.approx.f"); })

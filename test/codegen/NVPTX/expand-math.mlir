@@ -16,19 +16,19 @@ func.func @exponentials(%x: f32) -> (f32, f32) {
 // CHECK:       "llvm.nvvm.rsqrt.approx.ftz.f"(%arg0)
 // CHECK:       "llvm.nvvm.div.full"(%arg0, %arg1)
 func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32) {
-  %1 = math.sqrt %x : f32
+  %1 = math.sqrt %x fastmath<afn> : f32
   %2 = math.rsqrt %x : f32
-  %3 = arith.divf %x, %y : f32
+  %3 = arith.divf %x, %y fastmath<arcp> : f32
   return %1, %2, %3 : f32, f32, f32
 }
 
-// What a floor or a comparison reads is rounded to the nearest.
+// What is not relaxed is rounded to the nearest, as a floor or a comparison needs it.
 // CHECK-LABEL: @nearest
 // CHECK:       "llvm.nvvm.div.rn.f"(%arg0, %arg1)
 // CHECK:       "llvm.nvvm.sqrt.rn.f"(%arg0)
 func.func @nearest(%x: f32, %y: f32) -> (f32, f32) {
-  %0 = arith.divf %x, %y {tile.nearest} : f32
-  %1 = math.sqrt %x {tile.nearest} : f32
+  %0 = arith.divf %x, %y : f32
+  %1 = math.sqrt %x : f32
   return %0, %1 : f32, f32
 }
 
@@ -54,12 +54,12 @@ func.func @hyperbolic(%x: f32) -> f32 {
   return %0 : f32
 }
 
-// f64 has no approximations: division stays, exp is a polynomial.
+// f64 has no approximations: division stays, relaxed or not, exp is a polynomial.
 // CHECK-LABEL: @wide
 // CHECK:       arith.divf %arg0, %arg1 : f64
 // CHECK-NOT:   llvm.call_intrinsic
 func.func @wide(%x: f64, %y: f64) -> (f64, f64) {
-  %0 = arith.divf %x, %y : f64
+  %0 = arith.divf %x, %y fastmath<arcp> : f64
   %1 = math.exp %x : f64
   return %0, %1 : f64, f64
 }

@@ -51,11 +51,11 @@ tile.program @running {
   }
 }
 
-// A number alone is one factor. Without one nothing is saved; a sum with two rows' tiles, exp of rows and f64 stay too. What is marked stays marked.
+// A number alone is one factor. Without one nothing is saved; a sum with two rows' tiles, exp of rows and f64 stay too. What is relaxed stays relaxed.
 // CHECK-LABEL: tile.program @others
 // CHECK-DAG:     %[[C:.*]] = arith.constant 0.360673755 : f32
 // CHECK:           %[[Y:.*]] = arith.mulf %{{.*}}, %[[C]] : f32
-// CHECK-NEXT:      math.exp2 %[[Y]] {tile.full_range} : f32
+// CHECK-NEXT:      math.exp2 %[[Y]] fastmath<afn> : f32
 // CHECK:           math.exp %{{.*}} : f32
 // CHECK:           math.exp %{{.*}} : f32
 // CHECK-NOT:       math.exp2
@@ -71,7 +71,7 @@ tile.program @others {
     %r = tile.load %z[t = %c0] : !row -> !t
     %w:3 = tile.map (%a = %s, %b = %r, %c = %r) : (!tu, !t, !t) -> (!tu, !tu, !tu) {
       %0 = arith.mulf %scale, %a : f32
-      %1 = math.exp %0 {tile.full_range} : f32
+      %1 = math.exp %0 fastmath<afn> : f32
       %2 = math.exp %a : f32
       %3 = arith.subf %a, %b : f32
       %4 = arith.addf %3, %c : f32

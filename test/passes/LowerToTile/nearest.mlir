@@ -9,11 +9,11 @@
 !v = !taylor.array<[b, h, u, e = 16], f32>
 
 // CHECK-LABEL: tile.program @quotients {{.*}}{
-// CHECK:       %[[R:.*]] = arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK:       %[[R:.*]] = arith.divf %{{.*}}, %{{.*}} fastmath<arcp> : f32
 // CHECK:       arith.mulf %{{.*}}, %{{.*}} : f32
-// CHECK:       %[[Q:.*]] = arith.divf %{{.*}}, %{{.*}} {tile.nearest} : f32
+// CHECK:       %[[Q:.*]] = arith.divf %{{.*}}, %{{[^ ]*}} : f32
 // CHECK-NEXT:  math.floor %[[Q]] : f32
-// CHECK:       %[[P:.*]] = arith.divf %{{.*}}, %{{.*}} {tile.nearest} : f32
+// CHECK:       %[[P:.*]] = arith.divf %{{.*}}, %{{[^ ]*}} : f32
 // CHECK-NEXT:  arith.cmpf olt, %{{.*}}, %[[P]] : f32
 taylor.function @quotients of @quotients("input:x" %x: !x, "input:z" %z: !row) sources [projection, projection] {
   %y = taylor.map %x / %z : !x, !row
@@ -24,11 +24,11 @@ taylor.function @quotients of @quotients("input:x" %x: !x, "input:z" %z: !row) s
 
 // Signs do not need the nearest number of their own operand, but they do of what was subtracted; roots as quotients.
 // CHECK-LABEL: tile.program @signs {{.*}}{
-// CHECK-NOT:   arith.divf {{.*}} {tile.nearest}
+// CHECK:       arith.divf {{.*}} fastmath<arcp>
 // CHECK:       arith.cmpf ole
-// CHECK:       arith.divf {{.*}} {tile.nearest}
+// CHECK:       arith.divf %{{[^ ]*}}, %{{[^ ]*}} : f32
 // CHECK:       arith.subf
-// CHECK:       math.sqrt {{.*}} {tile.nearest}
+// CHECK:       math.sqrt %{{[^ ]*}} : f32
 taylor.function @signs of @signs("input:x" %x: !row, "input:z" %z: !row) sources [projection, projection] {
   %a = taylor.map select(%x / %z <= 0.0, 1.0, 2.0) : !row, !row
   %b = taylor.map select(%x / %z - %x <= 0.0, 1.0, 2.0) : !row, !row
@@ -38,8 +38,9 @@ taylor.function @signs of @signs("input:x" %x: !row, "input:z" %z: !row) sources
 
 // From what pairs are visible back through an alignment and a map, but not through a sum.
 // CHECK-LABEL: tile.program @blocks {{.*}}{
-// CHECK:       arith.divf {{.*}} {tile.nearest} : f32
-// CHECK-NOT:   tile.nearest
+// CHECK:       arith.divf %{{[^ ]*}}, %{{[^ ]*}} : f32
+// CHECK:       arith.divf {{.*}} fastmath<arcp> : f32
+// CHECK-NOT:   arith.divf
 taylor.function @blocks of @blocks("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:z" %z: !column) sources [projection, projection, projection, projection] {
   %block = taylor.map u / %z : !column
   %twice = taylor.map 2.0 * %block : !column
