@@ -40,7 +40,7 @@ taylor.function @quotient of @quotient("input:q" %q: !q, "input:k" %k: !k, "inpu
 
 // CHECK-LABEL: tile.program @forward
 // CHECK-COUNT-2: math.exp %{{[0-9]+}} : f32
-// CHECK-COUNT-2: math.exp %{{[0-9]+}} fastmath<afn> : f32
+// CHECK-COUNT-4: math.exp %{{[0-9]+}} fastmath<afn> : f32
 // CHECK-NOT:     math.exp
 taylor.function @forward of @features("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
   %qf = taylor.map exp(%q * 0.5) : !q
