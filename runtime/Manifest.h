@@ -108,7 +108,7 @@ struct KernelInfo {
   int64_t shared = 0;       ///< Dynamic shared memory of a block, bytes.
   std::vector<KernelArgument> arguments;
   std::vector<KernelMap> maps;
-  bool isPersistent = false; ///< A block takes several places of the grid: as many are launched as run at a time.
+  bool isPersistent = false; ///< A block takes several places of the grid: as many blocks start as can run.
   bool startsEarly = false; ///< It may begin while the kernel before it in the call runs, for which it waits.
 };
 

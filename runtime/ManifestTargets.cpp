@@ -54,7 +54,9 @@ public:
     KernelInfo kernel;
     kernel.name = get<std::string>(json, "name", "a kernel of " + functionText);
     where = "kernel '" + kernel.name + "' of " + functionText;
-    checkFields(json, {"name", "entry", "grid", "threads", "shared", "arguments", "persistent", "early", "maps"}, where);
+    checkFields(json,
+                {"name", "entry", "grid", "threads", "shared", "arguments", "persistent", "early", "maps"},
+                where);
     kernel.entry = get<std::string>(json, "entry", where);
     kernel.grid = parseExtents(json, "grid", where);
     kernel.threads = number(json, "threads", 1, mostThreads);

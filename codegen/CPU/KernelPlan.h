@@ -197,8 +197,8 @@ private:
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
                  size_t segment);
   void requirePack(Copy copy);
-  /// The same for what a sweep along `lane` reads next to others, if squares of vectors make it up: a gather of
-  /// each vector takes several times as long.
+  /// The same for what a sweep along `lane` reads next to others, if squares of vectors make it up: a gather
+  /// of each vector takes several times as long.
   void requireLane(Value tile, StringAttr lane);
   // KernelTiles.cpp
   /// Moves products on the matrix unit into the one sweep that reads them.

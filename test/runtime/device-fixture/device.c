@@ -18,7 +18,8 @@
 static const char plain[] = {
 #include "plain.ptx.inc"
     , 0};
-#define IMAGES {TARGET, TAYLOR_IMAGE_PTX, text, sizeof(text) - 1}, {"sm_80", TAYLOR_IMAGE_PTX, plain, sizeof(plain) - 1}
+#define IMAGES                                                                                               \
+  {TARGET, TAYLOR_IMAGE_PTX, text, sizeof(text) - 1}, {"sm_80", TAYLOR_IMAGE_PTX, plain, sizeof(plain) - 1}
 #endif
 #endif
 static const char manifest[] = {
