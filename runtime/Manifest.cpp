@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Manifest.h"
-#include "dialect/AxisRole.h"
+#include "runtime/AxisDim.h"
 #include "runtime/ManifestJson.h"
 #include <algorithm>
 
@@ -285,25 +285,7 @@ int64_t dtypeSize(int dtype) {
   return dtype == TAYLOR_BF16 || dtype == TAYLOR_F16 ? 2 : dtype == TAYLOR_F64 ? 8 : 4;
 }
 
-int axisDim(std::string_view name) {
-  std::optional<AxisRole> role = axisRoleOf(name);
-  if (!role)
-    return -1;
-  switch (*role) {
-  case AxisRole::Batch:
-    return TAYLOR_DIM_B;
-  case AxisRole::Head:
-    return TAYLOR_DIM_H;
-  case AxisRole::KeyHead:
-    return TAYLOR_DIM_G;
-  case AxisRole::Query:
-    return TAYLOR_DIM_T;
-  case AxisRole::Key:
-    return TAYLOR_DIM_U;
-  default:
-    return -1;
-  }
-}
+int axisDim(std::string_view name) { return dimOf(name).value_or(-1); }
 
 std::string join(const std::vector<std::string> &pieces, const char *separator) {
   std::string text;

@@ -3,7 +3,7 @@
 #include "codegen/CPU/KernelEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "runtime/artifact.h"
+#include "runtime/AxisDim.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -12,27 +12,6 @@ using namespace mlir::tile::cpu;
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
-
-/// Position of a role, or of "offset", in TaylorCall.dims.
-static unsigned dimOf(AxisRef role) {
-  std::optional<AxisRole> axis = taylor::axisRoleOf(role);
-  if (!axis)
-    return TAYLOR_DIM_OFFSET;
-  switch (*axis) {
-  case AxisRole::Batch:
-    return TAYLOR_DIM_B;
-  case AxisRole::Head:
-    return TAYLOR_DIM_H;
-  case AxisRole::KeyHead:
-    return TAYLOR_DIM_G;
-  case AxisRole::Query:
-    return TAYLOR_DIM_T;
-  case AxisRole::Key:
-    return TAYLOR_DIM_U;
-  default:
-    return TAYLOR_DIM_OFFSET;
-  }
-}
 
 static Value i64(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
@@ -44,7 +23,7 @@ Value mlir::tile::cpu::emitSize(ImplicitLocOpBuilder &b, AxisRef role, ArrayRef<
     Value tokens = arith::AddIOp::create(b, dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U]);
     return arith::AddIOp::create(b, tokens, i64(b, 2 * kLagMargin));
   }
-  return dims[dimOf(role)];
+  return dims[taylor::dimOf(role).value_or(TAYLOR_DIM_OFFSET)];
 }
 
 Value mlir::tile::cpu::emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims) {
