@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+from arguments import expression
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPECS = ROOT / "examples" / "specs"
 GROUPS = ["native:f32:parallel", "native:bf16:parallel", "x86-64-v3:f32:parallel", "x86-64-v3:bf16:parallel",
@@ -105,13 +107,6 @@ def judge(measured):
               for name, row in measured["rows"].items() if is_slower(row, bound)]
     if slower:
         failed(f"expected no row slower by more than {100 * bound:g} %, but got {len(slower)}:\n  " + "\n  ".join(slower), 1)
-
-
-def expression(text):
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise argparse.ArgumentTypeError(f"expected a regular expression, but got '{text}': {error}") from None
 
 
 def sizes(text):

@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 
+from arguments import expression
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SPECS = ROOT / "examples" / "specs"
@@ -144,13 +146,6 @@ def cell(kind, row):
     if kind == "form":
         text += f"; {100 * row['both']['share']:.0f} % of the peak"
     return text
-
-
-def expression(text):
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise argparse.ArgumentTypeError(f"expected a regular expression, but got '{text}': {error}") from None
 
 
 def read(path):
