@@ -113,8 +113,6 @@ struct FormPlan {
   std::string name = "parallel";
   /// Beside another one: programs are called by it too.
   bool isAlternative = false;
-  /// Of its tile programs.
-  TileSizes sizes;
   /// By function: its cost, and why which form runs, in words.
   std::map<std::string, FormCost> costs;
   std::map<std::string, std::string> reasons;

@@ -84,9 +84,9 @@ private:
     return {options.headDim,     options.getValueDim(), widestKey,       widestValue,   options.dtype,
             options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states};
   }
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerWithRoom(
-      const Target &target, TileUse use,
-      llvm::function_ref<mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>(const TileSizes &)> make);
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+  lowerWithRoom(const Target &target, TileUse use, mlir::ModuleOp functions,
+                llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> lower);
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
   lowerAlternative(const Target &target, mlir::ModuleOp programs, FormPlan &first, FormPlan &other);

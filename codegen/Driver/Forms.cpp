@@ -249,13 +249,20 @@ static bool takeSameTensors(tile::ProgramOp a, tile::ProgramOp b) {
 /// What has no room then is refused where its code is made.
 static constexpr int64_t kMostRetries = 4;
 
-/// What `make` makes of a target's tile sizes, with the largest of them that a block's memory has room for.
-FailureOr<OwningOpRef<ModuleOp>>
-Driver::lowerWithRoom(const Target &target, TileUse use,
-                      function_ref<FailureOr<OwningOpRef<ModuleOp>>(const TileSizes &)> make) {
+/// Tile programs that `lower` makes of a copy of `functions`, whose plan is the target's, with the largest
+/// tiles that a block's memory has room for.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerWithRoom(const Target &target, TileUse use, ModuleOp functions,
+                                                       function_ref<LogicalResult(ModuleOp)> lower) {
   TargetProblem problem = getProblem();
   TileSizes sizes = target.planTiles(problem, use);
-  FailureOr<OwningOpRef<ModuleOp>> programs = make(sizes);
+  auto make = [&]() -> FailureOr<OwningOpRef<ModuleOp>> {
+    OwningOpRef<ModuleOp> programs = functions.clone();
+    setPlan(*programs, sizes);
+    if (failed(lower(*programs)))
+      return failure();
+    return programs;
+  };
+  FailureOr<OwningOpRef<ModuleOp>> programs = make();
   // Warnings were given at the first.
   ScopedDiagnosticHandler quiet(&context, swallowWarning);
   while (succeeded(programs) && problem.retries < kMostRetries && !target.hasRoom(**programs, problem)) {
@@ -268,31 +275,24 @@ Driver::lowerWithRoom(const Target &target, TileUse use,
     if (smaller == sizes)
       break;
     sizes = smaller;
-    programs = make(sizes);
+    programs = make();
   }
   return programs;
 }
 
-/// Tile programs of a target in one form, made from a copy of the functions; their sizes and what they cost
-/// are in `form`.
+/// Tile programs of a target in one form; what their functions cost is in `form`.
 FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
   CostRates rates = target.getRates(getProblem());
   rates.machine = options.formCosts;
-  return lowerWithRoom(target, useOf(form.name),
-                       [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
-                         form.sizes = sizes;
-                         OwningOpRef<ModuleOp> programs = module->clone();
-                         setPlan(*programs, sizes);
-                         if (failed(runPasses(*programs, buildFormPipeline)))
-                           return failure();
-                         for (auto function : programs->getOps<FunctionOp>()) {
-                           StringRef name = function.getSymName().rsplit('.').second;
-                           form.costs[name.str()] = estimateCost(function, name, rates);
-                         }
-                         if (failed(runPasses(*programs, buildProgramPipeline)))
-                           return failure();
-                         return programs;
-                       });
+  return lowerWithRoom(target, useOf(form.name), *module, [&](ModuleOp programs) -> LogicalResult {
+    if (failed(runPasses(programs, buildFormPipeline)))
+      return failure();
+    for (auto function : programs.getOps<FunctionOp>()) {
+      StringRef name = function.getSymName().rsplit('.').second;
+      form.costs[name.str()] = estimateCost(function, name, rates);
+    }
+    return runPasses(programs, buildProgramPipeline);
+  });
 }
 
 /// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
@@ -353,7 +353,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
       reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
   described.name = target.getName();
   described.kind = stringifyTargetKind(target.getKind()).str();
-  const TileSizes &sizes = first.sizes;
+  TileSizes sizes = tile::getTileSizes(*(*programs)->getOps<tile::ProgramOp>().begin());
   described.tiles = {{std::string(nameOf(AxisRole::Query)), sizes.rows.queries},
                      {std::string(nameOf(AxisRole::Key)), sizes.rows.keys},
                      {"outer_u", sizes.columns.keys},
@@ -380,14 +380,8 @@ LogicalResult Driver::addSteps(const Target &target, ModuleOp programs, Manifest
   form.name = isRecurrence ? "recurrent" : "parallel";
   form.reasons["step"] = stepReason;
   auto add = [&](TileUse use, ModuleOp functions) -> LogicalResult {
-    FailureOr<OwningOpRef<ModuleOp>> lowered =
-        lowerWithRoom(target, use, [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
-          OwningOpRef<ModuleOp> copy = functions.clone();
-          setPlan(*copy, sizes);
-          if (failed(runPasses(*copy, buildProgramPipeline)))
-            return failure();
-          return copy;
-        });
+    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerWithRoom(
+        target, use, functions, [&](ModuleOp programs) { return runPasses(programs, buildProgramPipeline); });
     if (failed(lowered))
       return failure();
     if (!manifest.cache.empty())
