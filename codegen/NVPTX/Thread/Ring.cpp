@@ -148,7 +148,7 @@ LogicalResult KernelEmitter::emitFill(CopyOp op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   emitBoxes(op, *box, full);
-  // Rarely: what pieces need is computed here, from a number that nobody knows before, and not at the start,
+  // Rarely: what pieces need is computed here, from a number that is known only here, and not at the start,
   // from where it would take the producer's few registers.
   builder.setInsertionPoint(branch.elseBlock()->getTerminator());
   llvm::SaveAndRestore ofHere(
