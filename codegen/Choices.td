@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Choices of a compilation that targets see. Their words are those of taylorc's options, of the manifest and of messages.
+// Choices of a compilation that targets see. Their words are those of taylorc's options, of the
+// manifest and of messages.
 #ifndef TAYLOR_CODEGEN_CHOICES_TD
 #define TAYLOR_CODEGEN_CHOICES_TD
 

@@ -27,10 +27,11 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
 def ExpandMath : Pass<"taylor-cpu-expand-math"> {
   let summary = "elementary functions as polynomials on vectors, f32 and f64, without a library";
   let description = [{
-    exp and exp2 in f32 have a relative error below 2e-7. They are 0 below 2^-125, and with the flag `afn`
-    below 2^-64: such are weights, whose products then are no subnormal numbers. The others are expm1, log, log1p, log2, log10, tanh, erf,
-    sin, cos, powf, fpowi and rsqrt; codegen/Math/VectorMath.h has their errors. Any other op that is not an instruction
-    is an error, so the code calls no library.
+    exp and exp2 in f32 have a relative error below 2e-7. They are 0 below 2^-125, and with the flag
+    `afn` below 2^-64: such are weights, whose products then are no subnormal numbers. The others
+    are expm1, log, log1p, log2, log10, tanh, erf, sin, cos, powf, fpowi and rsqrt;
+    codegen/Math/VectorMath.h has their errors. Any other op that is not an instruction is an error,
+    so the code calls no library.
 
     ```mlir
     %y = math.exp2 %x : vector<16xf32>

@@ -52,11 +52,13 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
        copies and the loops, branches and numbers around them stay. A member is the rest: it waits for a use of a
        ring before the first op that reads it, and releases it after the last one; what it reads into registers, after
        the last op that reads those, so that the reading may be as late.
-    2. Members are neighbours along the kernel's last extent, which from then on counts gangs of them. The copies'
-       windows must not depend on that extent. Where bounds of the loop do, the producer's loop runs over the ranges of
-       all members, and a member waits for and releases what only others read, too. Such a loop must begin at a multiple
-       of its step (`query-begins=aligned` of the plan, for queries that pass by keys): the iterations of
-       one member are then among those of all. A copy ends `until` the last end of all members. Where a gang has more members than there are tiles, the last tile is computed twice.
+    2. Members are neighbours along the kernel's last extent, which from then on counts gangs of
+       them. The copies' windows must not depend on that extent. Where bounds of the loop do, the
+       producer's loop runs over the ranges of all members, and a member waits for and releases what
+       only others read, too. Such a loop must begin at a multiple of its step
+       (`query-begins=aligned` of the plan, for queries that pass by keys): the iterations of one
+       member are then among those of all. A copy ends `until` the last end of all members. Where a
+       gang has more members than there are tiles, the last tile is computed twice.
     3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
     4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared` bytes: 3, with up to
        128 registers of tiles in each thread, or 2, with up to 224.
@@ -340,10 +342,10 @@ def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
 def PersistBlocks : Pass<"taylor-simt-persist-blocks", "::mlir::ModuleOp"> {
   let summary = "blocks with roles that take one place of the grid after the other";
   let description = [{
-    Of kernels with `simt.roles`. Both roles run a loop over the places of their block; the producer fetches what the next
-    place reads while members finish this one. Numbers of a ring's uses go on from place to place: to those of one place
-    a count of all before is added, which each role carries. Kernels whose counts do not follow from their loops stay as
-    they are.
+    Of kernels with `simt.roles`. Both roles run a loop over the places of their block; the producer
+    fetches what the next place reads while members finish this one. Numbers of a ring's uses go on
+    from place to place: to those of one place a count of all before is added, which each role
+    carries. Kernels whose counts do not follow from their loops stay as they are.
 
     ```mlir
     simt.roles .. producer {
@@ -420,12 +422,13 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
 def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions as instructions and polynomials, without a library";
   let description = [{
-    In f32, exp and exp2 become `ex2.approx.ftz`, rsqrt `rsqrt.approx.ftz`, and with the flags `afn` and `arcp` sqrt
-    `sqrt.approx` and division `div.full` (largest errors 2 units of the last place; PTX ISA, "Floating Point
-    Instructions"). Without these, square roots and quotients are rounded to the nearest (`sqrt.rn`, `div.rn`): a floor
-    or a comparison follows, which the last bit decides. All other functions, and those of f64, are the polynomials of codegen/Math/VectorMath.h, which use
-    the same instructions in f32. Functions of 16-bit numbers are computed in f32. Any other op that is not an
-    instruction is an error.
+    In f32, exp and exp2 become `ex2.approx.ftz`, rsqrt `rsqrt.approx.ftz`, and with the flags `afn`
+    and `arcp` sqrt `sqrt.approx` and division `div.full` (largest errors 2 units of the last place;
+    PTX ISA, "Floating Point Instructions"). Without these, square roots and quotients are rounded
+    to the nearest (`sqrt.rn`, `div.rn`): a floor or a comparison follows, which the last bit
+    decides. All other functions, and those of f64, are the polynomials of
+    codegen/Math/VectorMath.h, which use the same instructions in f32. Functions of 16-bit numbers
+    are computed in f32. Any other op that is not an instruction is an error.
 
     ```mlir
     %y = math.exp %x : f32

@@ -17,8 +17,9 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "one function of an artifact: arrays, then kernels in sequence";
   let description = [{
-    `plan` says how the program was made, if a target made it. Holds `tile.tensor` ops in the order of the manifest's list for this function, then `tile.workspace` ops, then
-    `tile.kernel` ops. A kernel starts when all blocks of the one before have finished.
+    `plan` says how the program was made, if a target made it. Holds `tile.tensor` ops in the order
+    of the manifest's list for this function, then `tile.workspace` ops, then `tile.kernel` ops. A
+    kernel starts when all blocks of the one before have finished.
 
     ```mlir
     tile.program @forward {

@@ -297,8 +297,9 @@ def Simt_ProxyFenceOp : Simt_Op<"proxy_fence", [MemoryEffects<[MemRead<Simt_Shar
 def Simt_OwnTilesOp : Simt_Op<"own_tiles", [Pure]> {
   let summary = "the numbers of the places that a block takes: from, to, step";
   let description = [{
-    A kernel with it is launched with at most as many blocks as run at a time, and each takes several of the places of
-    the kernel's grid, one after the other. Without it a block takes one, which the arguments of the kernel's region are.
+    A kernel with it is launched with at most as many blocks as run at a time, and each takes
+    several of the places of the kernel's grid, one after the other. Without it a block takes one,
+    which the arguments of the kernel's region are.
 
     ```mlir
     %from, %to, %step = simt.own_tiles
