@@ -9,15 +9,17 @@ include "mlir/Pass/PassBase.td"
 def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
   let summary = "sums into rows, into columns and along diagonals by operations of their own";
   let description = [{
-    Rule: a `taylor.pairwise` with sums into rows, with sums into columns (or totals) and with sums along diagonals
-    becomes two or three, each with its own outputs and with the products, operands and scalars that these need. Totals
-    stay with the columns. With `diagonals-only` rows stay with them too.
+    Rule: a `taylor.pairwise` with sums into rows, with sums into columns (or totals) and with sums
+    along diagonals becomes two or three, each with its own outputs and with the products, operands
+    and scalars that these need. Totals stay with the columns. With `diagonals-only` rows stay with
+    them too.
 
-    Why: for one operation with both, a kernel can finish only one kind in its blocks; the other is added up over all
-    blocks. Of two operations, one has blocks of queries on its grid and the other blocks of keys, and each block
-    finishes its sums: many blocks, no order to keep, no additions in memory. The price: products and scalars that both
-    need are computed twice (for attention seven products instead of five). So it is for targets with more blocks to
-    fill than batches and heads give.
+    Why: for one operation with both, a kernel can finish only one kind in its blocks; the other is
+    added up over all blocks. Of two operations, one has blocks of queries on its grid and the other
+    blocks of keys, and each block finishes its sums: many blocks, no order to keep, no additions in
+    memory. The price: products and scalars that both need are computed twice (for attention seven
+    products instead of five). So it is for targets with more blocks to fill than batches and heads
+    give.
 
     An operation with a running maximum stays whole: its other outputs are sums into rows.
 
@@ -36,9 +38,10 @@ def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
 def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
   let summary = "sums over pairs as sums within chunks and states between them";
   let description = [{
-    Rule: let s be one inner product. A sum over the pairs u <= t of sum over n of c[n] s^n * R[t] * C[u] * b[u] is the
-    same sum over the pairs of one chunk, plus R[t] times what the query reads from the state H = sum over the keys
-    before its chunk of phi(k[u]) C[u] b[u] (`taylor.states`, `taylor.read_states`). Each other sum is one of these:
+    Rule: let s be one inner product. A sum over the pairs u <= t of sum over n of c[n] s^n * R[t] *
+    C[u] * b[u] is the same sum over the pairs of one chunk, plus R[t] times what the query reads
+    from the state H = sum over the keys before its chunk of phi(k[u]) C[u] b[u] (`taylor.states`,
+    `taylor.read_states`). Each other sum is one of these:
 
     | sum | is |
     |---|---|
@@ -52,18 +55,20 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     | over all pairs of one document | that, and the same of the chunks on the other side (`opposite`): after that of a query, before that of a key. The pairs within a chunk have no order |
     | times exp(a[t] - c[u]), a decay | with E the least c up to a chunk's edge (`taylor.edge`): values times exp(E - c[u]), states that `decay(E)`, what is read times exp(a[t] - E) |
 
-    E falls, so the factors of states and values are at most 1, whether c falls or not. A running maximum of a[t] - c[u]
-    is a[t] less the least c so far: an array, which needs no pairs. Where each query head has its own decay, it has its
-    own states, and what keys read is summed over the heads of their group.
+    E falls, so the factors of states and values are at most 1, whether c falls or not. A running
+    maximum of a[t] - c[u] is a[t] less the least c so far: an array, which needs no pairs. Where
+    each query head has its own decay, it has its own states, and what keys read is summed over the
+    heads of their group.
 
-    The derived backward needs no rule of its own: its sums are separable where the forward's are. The work is linear in
-    the number of tokens, with D = C(d + N, N) features of the orders up to N.
+    The derived backward needs no rule of its own: its sums are separable where the forward's are.
+    The work is linear in the number of tokens, with D = C(d + N, N) features of the orders up to N.
 
-    Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner
-    product, with factors that depend on one side alone, and one decay at most; visible(u <= t), one document (the same
-    for all heads), both, or no mask (and a decay only with u <= t). A clamp, a select or an exponential of a score and
-    a window are refused. In a function where other sums have the form, such a sum stays over pairs, with a warning. A
-    message about a sum comes once, for the forward if it holds there.
+    Requires, with a message at the place that does not hold: weights that are finite sums of powers
+    of one inner product, with factors that depend on one side alone, and one decay at most;
+    visible(u <= t), one document (the same for all heads), both, or no mask (and a decay only with
+    u <= t). A clamp, a select or an exponential of a score and a window are refused. In a function
+    where other sums have the form, such a sum stays over pairs, with a warning. A message about a
+    sum comes once, for the forward if it holds there.
 
     ```mlir
     %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..
@@ -87,20 +92,24 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
 def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::FunctionOp"> {
   let summary = "differences of running sums keep the digits of what is left";
   let description = [{
-    Rule: let D be a running sum in f32, and let a formula add up terms, some of which are D, or D at other tokens
-    (`taylor.align`). Let these, and terms made of D (a running maximum, an edge), cancel: one is added for each that is
-    subtracted. Then D becomes two numbers, H + L (`taylor.scan high`, `low`). The terms of each such sum are added
-    first, with H in its place, then their L, then other terms. Maps without guards that only add up arrays, numbers and
-    choices (`select`, which becomes its own map) are read through, also by an `align` to queries. A map may add other
-    arrays to D that are as large, such as the sum of earlier calls, or stand next to one (an edge of those calls).
-    Where these do not cancel, they are added with their rounding errors (two-sum), whether D's terms cancel or not.
+    Rule: let D be a running sum in f32, and let a formula add up terms, some of which are D, or D
+    at other tokens (`taylor.align`). Let these, and terms made of D (a running maximum, an edge),
+    cancel: one is added for each that is subtracted. Then D becomes two numbers, H + L
+    (`taylor.scan high`, `low`). The terms of each such sum are added first, with H in its place,
+    then their L, then other terms. Maps without guards that only add up arrays, numbers and choices
+    (`select`, which becomes its own map) are read through, also by an `align` to queries. A map may
+    add other arrays to D that are as large, such as the sum of earlier calls, or stand next to one
+    (an edge of those calls). Where these do not cancel, they are added with their rounding errors
+    (two-sum), whether D's terms cancel or not.
 
-    Why: the weight of a decay is exp(D[t] - D[u]), of numbers that grow with the sequence; their difference does not.
-    In f32 the difference of two sums near -13000 has an error of 1e-3. So after 16384 tokens that decay by 0.8 each,
-    all weights have a relative error of 1e-3. H[t] - H[u] is exact where the two are close; L is what rounding took.
+    Why: the weight of a decay is exp(D[t] - D[u]), of numbers that grow with the sequence; their
+    difference does not. In f32 the difference of two sums near -13000 has an error of 1e-3. So
+    after 16384 tokens that decay by 0.8 each, all weights have a relative error of 1e-3. H[t] -
+    H[u] is exact where the two are close; L is what rounding took.
 
-    An edge, a running maximum and a choice of D stay one number, made of H: they say how far exponents are shifted, and
-    both sides read the same. So forward and backward have both parts or neither. An infinite sum has no lower part.
+    An edge, a running maximum and a choice of D stay one number, made of H: they say how far
+    exponents are shifted, and both sides read the same. So forward and backward have both parts or
+    neither. An infinite sum has no lower part.
 
     ```mlir
     %D = taylor.scan sum over(u) %f : !column
@@ -120,9 +129,10 @@ def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::Function
 def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
   let summary = "divide a specification in what keys become by themselves and what reads that";
   let description = [{
-    Rule: what depends on a key, and on no later key and no query, is the same in every later call. A specification
-    becomes two. `@NAME_keys`, with the attribute `prepares_keys`, takes the inputs over u and gives arrays `cache.*`.
-    `@NAME` takes these, over all keys, in place of the inputs that it no longer reads.
+    Rule: what depends on a key, and on no later key and no query, is the same in every later call.
+    A specification becomes two. `@NAME_keys`, with the attribute `prepares_keys`, takes the inputs
+    over u and gives arrays `cache.*`. `@NAME` takes these, over all keys, in place of the inputs
+    that it no longer reads.
 
     | of a key alone | why |
     |---|---|
@@ -130,14 +140,17 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
     | shifts by up to 64 tokens, convolutions | taylor-carry-states hands on what they read of earlier keys |
     | inputs that the rest reads | kept as they came, under their own name |
 
-    Not of a key alone are running sums and maxima (a sum over all calls would have fewer digits with each), what is in
-    reverse or within documents, what reads how many tokens there are, and all that is computed from such. Nor is a map
-    kept whose result has more elements than what it reads, such as values times a gate of each query head.
+    Not of a key alone are running sums and maxima (a sum over all calls would have fewer digits
+    with each), what is in reverse or within documents, what reads how many tokens there are, and
+    all that is computed from such. Nor is a map kept whose result has more elements than what it
+    reads, such as values times a gate of each query head.
 
-    Arrays with a channel have the storage type of the inputs that they come from; of f16 only what is rotated has it,
-    since other maps may pass its range. Others have the type in which they are computed.
+    Arrays with a channel have the storage type of the inputs that they come from; of f16 only what
+    is rotated has it, since other maps may pass its range. Others have the type in which they are
+    computed.
 
-    A specification that would keep its inputs alone stays as it is, and so does one with results over u.
+    A specification that would keep its inputs alone stays as it is, and so does one with results
+    over u.
 
     ```mlir
     taylor.spec @softmax(%q: !q, %k: !k, %v: !v) { // of f16
@@ -163,8 +176,8 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
 def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
   let summary = "arguments and results by which a sequence goes on where another call ended";
   let description = [{
-    Rule: values that depend on the tokens of earlier calls go on from what these left. Arguments `initial.NAME` hold
-    them before the call, results `final.NAME` after it:
+    Rule: values that depend on the tokens of earlier calls go on from what these left. Arguments
+    `initial.NAME` hold them before the call, results `final.NAME` after it:
 
     | argument | what it is |
     |---|---|
@@ -175,18 +188,21 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     | `inputs0`, .. | of a convolution or shift, the last tokens that it reads, the oldest first, along their own axis |
     | `position` | [b], the number of tokens before: places, counts and rotations are those of the whole sequence. Where it is 0, there is no edge or maximum yet, whatever the argument holds |
 
-    All are 0 at the beginning, and arrays like any other: a backward derived after this pass gives the gradients of
-    initial ones from those of final ones. An edge and a maximum are constants to it, since no result depends on their
-    value. An array without b gets it: each batch has its own past. A sequence in pieces, each with what the one before
-    left, gives the results of the whole. No factor of a decay is above 1 where a and c fall, at any length.
+    All are 0 at the beginning, and arrays like any other: a backward derived after this pass gives
+    the gradients of initial ones from those of final ones. An edge and a maximum are constants to
+    it, since no result depends on their value. An array without b gets it: each batch has its own
+    past. A sequence in pieces, each with what the one before left, gives the results of the whole.
+    No factor of a decay is above 1 where a and c fall, at any length.
 
-    With `queries-only` a call has all keys, and its queries are the last of them: only what mixes queries goes on. A
-    specification with the attribute `prepares_keys` has new keys alone, and its rotations and convolutions go on.
+    With `queries-only` a call has all keys, and its queries are the last of them: only what mixes
+    queries goes on. A specification with the attribute `prepares_keys` has new keys alone, and its
+    rotations and convolutions go on.
 
-    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or convolution in
-    reverse; no shift by more than 64 tokens; documents, if any, of taylor-add-documents. Documents go on, too: tokens
-    whose document starts before the call read what the earlier calls left, and the call leaves the values of its last
-    token's document. Masks still compare where documents start within the call.
+    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or
+    convolution in reverse; no shift by more than 64 tokens; documents, if any, of
+    taylor-add-documents. Documents go on, too: tokens whose document starts before the call read
+    what the earlier calls left, and the call leaves the values of its last token's document. Masks
+    still compare where documents start within the call.
 
     ```mlir
     taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) {

@@ -6,9 +6,10 @@ include "mlir/Pass/PassBase.td"
 def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> {
   let summary = "tile programs to loops over vectors and LLVM pointers, with the ABI of runtime/artifact.h";
   let description = [{
-    Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`, `_workspace`,
-    `_blocks`, and one private function per kernel; kernels that come out as the same code share one. The module's
-    attribute `taylor.functions` lists name, number of kernels and bytes of scratch.
+    Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`,
+    `_workspace`, `_blocks`, and one private function per kernel; kernels that come out as the same
+    code share one. The module's attribute `taylor.functions` lists name, number of kernels and
+    bytes of scratch.
 
     ```mlir
     %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> { .. math.exp .. }
@@ -51,10 +52,11 @@ def ExpandMath : Pass<"taylor-cpu-expand-math"> {
 def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm"> {
   let summary = "ops that taylor-lower-tile-to-vector and taylor-cpu-expand-math leave, to the LLVM dialect";
   let description = [{
-    Upstream's conversions: scf to cf, then arith, cf, math and vector to LLVM. Input: the loops over vectors and LLVM
-    pointers of `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: functions whose bodies are in the
-    LLVM dialect alone. Functions, calls and returns of func are left to upstream's `convert-func-to-llvm`, which needs
-    the whole module. This pass needs one function, so several run at the same time.
+    Upstream's conversions: scf to cf, then arith, cf, math and vector to LLVM. Input: the loops
+    over vectors and LLVM pointers of `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`.
+    Output: functions whose bodies are in the LLVM dialect alone. Functions, calls and returns of
+    func are left to upstream's `convert-func-to-llvm`, which needs the whole module. This pass
+    needs one function, so several run at the same time.
 
     ```mlir
     scf.for %i = %a to %b step %c { %y = vector.fma %x, %w, %z : vector<16xf32> .. }

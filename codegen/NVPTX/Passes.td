@@ -8,18 +8,21 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
   let description = [{
     Every tile gets a layout (`#simt.layout`), and every `tile.dot` becomes a `simt.dot`:
 
-    1. Products come first. A product's result has two axes; the one that a later product keeps becomes the rows. So a
-       computed left operand, such as weights, stays in the registers of the threads that computed it. Where two
-       products disagree, the majority wins and the other reads a buffer.
-    2. A tile that is computed from a product or for one has its layout; a tile with fewer axes has the projection.
+    1. Products come first. A product's result has two axes; the one that a later product keeps
+       becomes the rows. So a computed left operand, such as weights, stays in the registers of the
+       threads that computed it. Where two products disagree, the majority wins and the other reads
+       a buffer.
+    2. A tile that is computed from a product or for one has its layout; a tile with fewer axes has
+       the projection.
     3. All other tiles are local to elements: neighbours in memory are in neighbouring threads.
 
-    Before that, values that a block computes before a loop with products, and reads again after the loop, are computed
-    again there: registers are scarce in such loops.
+    Before that, values that a block computes before a loop with products, and reads again after the
+    loop, are computed again there: registers are scarce in such loops.
 
-    Loaded operands go through buffers, by `simt.copy`; so do the tiles that a loop loads in each iteration. A tile that
-    an operation needs in another layout is renumbered, computed again (loads, positions, splats) or exchanged through a
-    buffer. Effects on buffers are in the order of the text, without barriers.
+    Loaded operands go through buffers, by `simt.copy`; so do the tiles that a loop loads in each
+    iteration. A tile that an operation needs in another layout is renumbered, computed again
+    (loads, positions, splats) or exchanged through a buffer. Effects on buffers are in the order of
+    the text, without barriers.
 
     ```mlir
     %k = tile.load %array[b = %b, g = %g, u = %j] : !array -> !tile.tile<[d = 64, u = 64], bf16>
@@ -46,12 +49,14 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
 def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
   let summary = "warps that copy for others: a producer, and members that share what it copies";
   let description = [{
-    Input: as of `taylor-simt-schedule-copies`. A kernel gets `simt.roles` where started products read what loops copy:
+    Input: as of `taylor-simt-schedule-copies`. A kernel gets `simt.roles` where started products
+    read what loops copy:
 
-    1. Each copy of a loop becomes a ring of `slots` slots. The producer is what is left of the kernel if only these
-       copies and the loops, branches and numbers around them stay. A member is the rest: it waits for a use of a
-       ring before the first op that reads it, and releases it after the last one; what it reads into registers, after
-       the last op that reads those, so that the reading may be as late.
+    1. Each copy of a loop becomes a ring of `slots` slots. The producer is what is left of the
+       kernel if only these copies and the loops, branches and numbers around them stay. A member is
+       the rest: it waits for a use of a ring before the first op that reads it, and releases it
+       after the last one; what it reads into registers, after the last op that reads those, so that
+       the reading may be as late.
     2. Members are neighbours along the kernel's last extent, which from then on counts gangs of
        them. The copies' windows must not depend on that extent. Where bounds of the loop do, the
        producer's loop runs over the ranges of all members, and a member waits for and releases what
@@ -60,11 +65,12 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
        member are then among those of all. A copy ends `until` the last end of all members. Where a
        gang has more members than there are tiles, the last tile is computed twice.
     3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
-    4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared` bytes: 3, with up to
-       128 registers of tiles in each thread, or 2, with up to 224.
+    4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared`
+       bytes: 3, with up to 128 registers of tiles in each thread, or 2, with up to 224.
 
-    All other kernels stay as they are: without such a loop, with numbers around it that only threads know (read from
-    tiles, or carried), with an array that is both read and written, and where nothing fits.
+    All other kernels stay as they are: without such a loop, with numbers around it that only
+    threads know (read from tiles, or carried), with an array that is both read and written, and
+    where nothing fits.
 
     ```mlir
     tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) {
@@ -99,19 +105,21 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
 def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp"> {
   let summary = "the last products of an iteration run beside the first ones of the next";
   let description = [{
-    Rule: let a loop carry a sum and end by adding products to it, whose left operands it computes from other products
-    and whose right operands nothing else reads. Such *late* products are started in the next iteration, next to its
-    first ones: the loop carries their left operands. The first iteration stands before the loop, without late products;
-    those of the last iteration stand after it. Each has buffers of its own. Where there is no iteration, selects give
-    what the loop began with, and zeros to multiply. So right operands must be copied `until` the loop's end: zeros then
-    too, since 0 times NaN is NaN.
+    Rule: let a loop carry a sum and end by adding products to it, whose left operands it computes
+    from other products and whose right operands nothing else reads. Such *late* products are
+    started in the next iteration, next to its first ones: the loop carries their left operands. The
+    first iteration stands before the loop, without late products; those of the last iteration stand
+    after it. Each has buffers of its own. Where there is no iteration, selects give what the loop
+    began with, and zeros to multiply. So right operands must be copied `until` the loop's end:
+    zeros then too, since 0 times NaN is NaN.
 
-    This is done where a block is alone on its multiprocessor: where `alone` bytes of shared memory are needed or more.
-    Other blocks keep matrix units busy at least as well (README.md, "Hopper"). It is not done where the loop would need
-    more than `registers` registers, or the kernel more than `shared` bytes.
+    This is done where a block is alone on its multiprocessor: where `alone` bytes of shared memory
+    are needed or more. Other blocks keep matrix units busy at least as well (README.md, "Hopper").
+    It is not done where the loop would need more than `registers` registers, or the kernel more
+    than `shared` bytes.
 
-    Why: within an iteration, matrix units wait for the exponentials and threads for the scores. With the products of two
-    iterations under way, both work at the same time.
+    Why: within an iteration, matrix units wait for the exponentials and threads for the scores.
+    With the products of two iterations under way, both work at the same time.
 
     ```mlir
     scf.for %j = %c0 to %n step %c64 iter_args(%o = %zero) {
@@ -149,43 +157,49 @@ def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp
 def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
   let summary = "asynchronous copies, iterations ahead of their use in loops; all waits and barriers";
   let description = [{
-    Input: ops on buffers in the order of the text, each buffer with one slot, without commit, wait and barrier. Output:
-    the same values, with copies in groups, and waits and barriers where they are needed. Conditions of scf.if and
-    bounds of scf.for must be the same in all threads of a block.
+    Input: ops on buffers in the order of the text, each buffer with one slot, without commit, wait
+    and barrier. Output: the same values, with copies in groups, and waits and barriers where they
+    are needed. Conditions of scf.if and bounds of scf.for must be the same in all threads of a
+    block.
 
     **Loops.** A copy that stands directly in a loop's body runs ahead under three conditions:
 
     * Its window follows, by pure ops, from the induction variable and from values outside the loop.
-    * Nothing in the loop writes the array. One store may, after the last read: into the very window that the same
-      iteration copied, if one of the array's axes is at the loop's number.
+    * Nothing in the loop writes the array. One store may, after the last read: into the very window
+      that the same iteration copied, if one of the array's axes is at the loop's number.
     * The buffer is otherwise only read, in that loop and after the copy.
 
-    Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for the
-    copies that are read next; barrier; refill each slot that has had its last read, for as many iterations later as the
-    buffer has slots; commit, one group for the copies that are needed at the same time.
+    Numbers that are the same in all iterations are computed before the loop. A body gets *sync
+    points*: wait for the copies that are read next; barrier; refill each slot that has had its last
+    read, for as many iterations later as the buffer has slots; commit, one group for the copies
+    that are needed at the same time.
 
-    1. A buffer of one slot has a sync point before its first read; it shares an earlier one if only reads stand
-       between. Another sync point, of any buffer, stands between its last read and that one.
+    1. A buffer of one slot has a sync point before its first read; it shares an earlier one if only
+       reads stand between. Another sync point, of any buffer, stands between its last read and that
+       one.
     2. A buffer of several slots takes the last sync point before its first read, or makes one.
-    3. A sync point moves up to right after the last read that it waits for, so that its copies start early.
+    3. A sync point moves up to right after the last read that it waits for, so that its copies
+       start early.
 
-    Bounds are checked by `if`; copies of iterations that do not exist are off, but their groups are committed, so that
-    counts are the same in every iteration. The sync points of the iterations before the first come before the loop, and
-    before the reads that precede it; with `early`, before loads too, together with copies that precede the loop.
+    Bounds are checked by `if`; copies of iterations that do not exist are off, but their groups are
+    committed, so that counts are the same in every iteration. The sync points of the iterations
+    before the first come before the loop, and before the reads that precede it; with `early`,
+    before loads too, together with copies that precede the loop.
 
-    **Slots.** Each buffer in turn gets one more, up to `stages`, while all buffers fit into `shared` bytes. Buffers of
-    at most an eighth of the largest come first: they cost little and save barriers. Then come those that with one slot
-    could be refilled only when they are needed again, then smaller ones. A buffer whose window the iteration's store
-    replaces (running sums) gets four times as many slots: nothing there takes as long as memory, so copies of several
+    **Slots.** Each buffer in turn gets one more, up to `stages`, while all buffers fit into
+    `shared` bytes. Buffers of at most an eighth of the largest come first: they cost little and
+    save barriers. Then come those that with one slot could be refilled only when they are needed
+    again, then smaller ones. A buffer whose window the iteration's store replaces (running sums)
+    gets four times as many slots: nothing there takes as long as memory, so copies of several
     iterations should be under way.
 
-    **Elsewhere** a copy is its own group, and its wait and a barrier stand before the first read. A barrier separates
-    two accesses of which one writes, also from one iteration to the next, unless one stands between already. This is so
-    for a buffer, and for an array that a kernel writes and reads in different ways. Accesses before a loop are
-    separated from the loop's before the loop.
+    **Elsewhere** a copy is its own group, and its wait and a barrier stand before the first read. A
+    barrier separates two accesses of which one writes, also from one iteration to the next, unless
+    one stands between already. This is so for a buffer, and for an array that a kernel writes and
+    reads in different ways. Accesses before a loop are separated from the loop's before the loop.
 
-    **Groups** that no wait tells apart are one: a commit is removed if every wait still waits for all copies that it
-    waited for.
+    **Groups** that no wait tells apart are one: a commit is removed if every wait still waits for
+    all copies that it waited for.
 
     ```mlir
     scf.for %j = %c0 to %n step %c64 {
@@ -225,11 +239,12 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
 def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   let summary = "bytes of shared memory for every buffer";
   let description = [{
-    Sets `at` of every `simt.alloc` and the attribute `simt.shared` of every kernel: the bytes that a block needs.
-    Buffers that are not needed at the same time share bytes; one that a loop accesses is needed through the whole loop.
-    Swizzled buffers stand at multiples of 1024 bytes, others of 16. The largest are placed first, each at the first
-    place with room. Between accesses of buffers that share bytes the pass puts a barrier, if none stands there, and a
-    wait for copies under way.
+    Sets `at` of every `simt.alloc` and the attribute `simt.shared` of every kernel: the bytes that
+    a block needs. Buffers that are not needed at the same time share bytes; one that a loop
+    accesses is needed through the whole loop. Swizzled buffers stand at multiples of 1024 bytes,
+    others of 16. The largest are placed first, each at the first place with room. Between accesses
+    of buffers that share bytes the pass puts a barrier, if none stands there, and a wait for copies
+    under way.
 
     ```mlir
     tile.kernel @attend grid(..) {
@@ -255,15 +270,17 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
 def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
   let summary = "ops between two products in strips, so that a thread holds one strip at a time";
   let description = [{
-    Rule: let products of one block add to sums over axis x. Their left operands are in registers and are computed from
-    other products, in this block and without a barrier or a copy between. If a thread would need more than `registers`
-    32-bit registers for its products and the tiles that the surrounding loop carries, these products and all ops
-    between are made for `strip` elements of x at a time: a strip of each score, its weights, then its share of each
-    sum. A tile that is also read elsewhere stays whole, and strips take slices of it. Each sum has its terms in the
+    Rule: let products of one block add to sums over axis x. Their left operands are in registers
+    and are computed from other products, in this block and without a barrier or a copy between. If
+    a thread would need more than `registers` 32-bit registers for its products and the tiles that
+    the surrounding loop carries, these products and all ops between are made for `strip` elements
+    of x at a time: a strip of each score, its weights, then its share of each sum. A tile that is
+    also read elsewhere stays whole, and strips take slices of it. Each sum has its terms in the
     same order as before, so not one bit changes.
 
-    Why: ptxas keeps products in the order of the text. A tile of dO V^T between two accumulators of 64 registers each
-    is what spills. The price is that the left operand of an inner product is read from its buffer once per strip.
+    Why: ptxas keeps products in the order of the text. A tile of dO V^T between two accumulators of
+    64 registers each is what spills. The price is that the left operand of an inner product is read
+    from its buffer once per strip.
 
     ```mlir
     %p = simt.dot mma16 %v, %do over(e) : .. -> !tile.tile<[u = 128, t = 64], f32, #fragment>
@@ -291,16 +308,19 @@ def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
   let description = [{
     Every `simt.dot wgmma` becomes a `simt.start`, and its result a `simt.await`:
 
-    1. The wait stands before the first op that reads the result. It also stands before a barrier, before an op that
-       computes what the loop carries in place of an operand, and at the end of the block, whichever comes first: after
-       a barrier the operands' buffers may be written again, and no product in flight leaves its block.
-    2. Before a wait, later products of the block are started whose operands are there already, so that matrix units
-       have work while the threads compute. Then comes what the threads can compute without the result, except tiles of
-       16 bits: these take registers of operands in flight.
+    1. The wait stands before the first op that reads the result. It also stands before a barrier,
+       before an op that computes what the loop carries in place of an operand, and at the end of
+       the block, whichever comes first: after a barrier the operands' buffers may be written again,
+       and no product in flight leaves its block.
+    2. Before a wait, later products of the block are started whose operands are there already, so
+       that matrix units have work while the threads compute. Then comes what the threads can
+       compute without the result, except tiles of 16 bits: these take registers of operands in
+       flight.
     3. A product that adds to one in flight, which nothing else reads, takes it without a wait.
-    4. One wait takes all results that are complete then. It names, with `after`, the small tiles that were computed
-       from products awaited since the last start: they have to be there before it. What is read of a ring just before
-       the first reader of a result is read after the wait: sums in flight leave few registers.
+    4. One wait takes all results that are complete then. It names, with `after`, the small tiles
+       that were computed from products awaited since the last start: they have to be there before
+       it. What is read of a ring just before the first reader of a result is read after the wait:
+       sums in flight leave few registers.
 
     ```mlir
     %s = simt.dot wgmma %q, %k over(d) : ..
@@ -320,10 +340,11 @@ def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
 def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
   let summary = "fences between what threads write to shared memory and the products that read it";
   let description = [{
-    Started products read buffers by the asynchronous proxy, while threads write and copy by the generic one (PTX ISA,
-    "Proxies"). A barrier gets a `simt.proxy_fence` before it if the thread may have written such a buffer since its last
-    fence. A copy counts from the wait on that may complete it. A fence goes again if a later one, before another
-    barrier on the way to the first product, does for both.
+    Started products read buffers by the asynchronous proxy, while threads write and copy by the
+    generic one (PTX ISA, "Proxies"). A barrier gets a `simt.proxy_fence` before it if the thread
+    may have written such a buffer since its last fence. A copy counts from the wait on that may
+    complete it. A fence goes again if a later one, before another barrier on the way to the first
+    product, does for both.
 
     ```mlir
     simt.wait 0
@@ -371,11 +392,12 @@ def PersistBlocks : Pass<"taylor-simt-persist-blocks", "::mlir::ModuleOp"> {
 def StartEarly : Pass<"taylor-simt-start-early", "::mlir::ModuleOp"> {
   let summary = "kernels that begin before the one before them has ended";
   let description = [{
-    For programs of several kernels on GPUs with dependent launches. Every kernel but the last begins with
-    `simt.start_next`, which lets blocks of the next one in as soon as all of its own have begun. Every kernel but the
-    first waits, with `simt.await_previous`, before it touches an array that a kernel of the program writes. Before that
-    it computes places, and reads arrays that only callers write. The wait is for all earlier kernels: each of them has
-    waited for those before it.
+    For programs of several kernels on GPUs with dependent launches. Every kernel but the last
+    begins with `simt.start_next`, which lets blocks of the next one in as soon as all of its own
+    have begun. Every kernel but the first waits, with `simt.await_previous`, before it touches an
+    array that a kernel of the program writes. Before that it computes places, and reads arrays that
+    only callers write. The wait is for all earlier kernels: each of them has waited for those
+    before it.
 
     ```mlir
     tile.kernel @attend grid(..) {
@@ -394,11 +416,12 @@ def StartEarly : Pass<"taylor-simt-start-early", "::mlir::ModuleOp"> {
 def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "tile programs with layouts to the code of one thread: llvm and nvvm";
   let description = [{
-    Each `tile.kernel` @k of a program @forward becomes a function `forward_k` with the parameters of README.md, "The
-    contract"; the program goes. A tile becomes one number per register of its layout, numbers of 16 bits in pairs.
-    Buffers are places in one array in shared memory (`simt.alloc` must have its `at`). Values that depend on the
-    thread's number alone are computed at the start, but those for a window of an array that is opened after a loop are
-    computed there. Constants are left to the instructions.
+    Each `tile.kernel` @k of a program @forward becomes a function `forward_k` with the parameters
+    of README.md, "The contract"; the program goes. A tile becomes one number per register of its
+    layout, numbers of 16 bits in pairs. Buffers are places in one array in shared memory
+    (`simt.alloc` must have its `at`). Values that depend on the thread's number alone are computed
+    at the start, but those for a window of an array that is opened after a loop are computed there.
+    Constants are left to the instructions.
 
     ```mlir
     %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32, #l>) -> !tile.tile<[t = 64], f32, #l> { %r = arith.mulf %a, %a : f32 .. }
@@ -407,10 +430,11 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
     %y1 = arith.mulf %x1, %x1 fastmath<contract> : f32
     ```
 
-    Blocks of a kernel with `longest` take places in the grid so that the longest come first, of as many heads at a time
-    as `cache` holds what they read in common (Thread/GridOrder.cpp).
+    Blocks of a kernel with `longest` take places in the grid so that the longest come first, of as
+    many heads at a time as `cache` holds what they read in common (Thread/GridOrder.cpp).
 
-    Left for `taylor-nvptx-expand-math` and `taylor-nvptx-lower-to-llvm`: ops of arith, math and scf on numbers.
+    Left for `taylor-nvptx-expand-math` and `taylor-nvptx-lower-to-llvm`: ops of arith, math and scf
+    on numbers.
   }];
   let options = [
     Option<"cache", "cache", "int64_t", /*default=*/"0", "bytes of the second-level cache; 0: all heads at a time">
@@ -458,8 +482,8 @@ def LowerToLLVM : Pass<"taylor-nvptx-lower-to-llvm", "::mlir::ModuleOp"> {
 def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
   let summary = "kernels in the LLVM dialect to PTX text, which takes their place in the module";
   let description = [{
-    Translates to LLVM IR, runs LLVM's pipeline O3 without unrolling and vectorising loops, and its NVPTX code
-    generator.
+    Translates to LLVM IR, runs LLVM's pipeline O3 without unrolling and vectorising loops, and its
+    NVPTX code generator.
 
     ```mlir
     llvm.func @forward_attend(%b: i64, ..) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128>} { .. }

@@ -59,9 +59,9 @@ def Taylor_Initial : Taylor_Enum<"Initial", "the initial distribution of a learn
 def Taylor_SourceAttr : Taylor_Attr<"Source", "source"> {
   let summary = "where a model gets an argument of a specification";
   let description = [{
-    `projection` or `projection(bias)`: of the hidden state, one feature per index of the axes other than b, t, u;
-    `parameter(INITIAL)`: learned, INITIAL one of `zeros`, `ones`, `constant(c)`, `uniform(low, high)`,
-    `normal(mean, deviation)`; `input`: the caller brings it.
+    `projection` or `projection(bias)`: of the hidden state, one feature per index of the axes other
+    than b, t, u; `parameter(INITIAL)`: learned, INITIAL one of `zeros`, `ones`, `constant(c)`,
+    `uniform(low, high)`, `normal(mean, deviation)`; `input`: the caller brings it.
   }];
   let parameters = (ins EnumParameter<Taylor_SourceKind>:$kind, "bool":$bias,
                         EnumParameter<Taylor_Initial>:$initial, "::mlir::FloatAttr":$first, "::mlir::FloatAttr":$second);
@@ -71,9 +71,9 @@ def Taylor_SourceAttr : Taylor_Attr<"Source", "source"> {
 def Taylor_PairSumAttr : Taylor_Attr<"PairSum", "pair_sum"> {
   let summary = "one output of a pairwise operation";
   let description = [{
-    `rows(i)`, `columns(i)`, `diagonals(i)`, `total(i)`: yielded scalar i, summed over visible pairs into the axes of the result;
-    `rows(i, j)`, `columns(i, j)`: contracted with operand j over u (t), which adds its channel axis to the result;
-    `maximum`: the running maximum itself.
+    `rows(i)`, `columns(i)`, `diagonals(i)`, `total(i)`: yielded scalar i, summed over visible pairs
+    into the axes of the result; `rows(i, j)`, `columns(i, j)`: contracted with operand j over u
+    (t), which adds its channel axis to the result; `maximum`: the running maximum itself.
   }];
   let parameters = (ins EnumParameter<Taylor_PairOutput>:$kind, "int64_t":$yielded, "int64_t":$array);
   let assemblyFormat = "`<` $kind `,` $yielded `,` $array `>`";

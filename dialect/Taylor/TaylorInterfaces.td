@@ -7,8 +7,9 @@ include "mlir/IR/OpBase.td"
 def Taylor_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "::taylor";
   let description = [{
-    An operation on arrays that knows its vector-Jacobian product. The rule stands next to the operation
-    (dialect/Taylor/*Derivatives.cpp); the pass that derives a backward only walks the graph and calls it.
+    An operation on arrays that knows its vector-Jacobian product. The rule stands next to the
+    operation (dialect/Taylor/*Derivatives.cpp); the pass that derives a backward only walks the
+    graph and calls it.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -25,8 +26,8 @@ def Taylor_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> 
 def Taylor_DifferentiableScalarOpInterface : OpInterface<"DifferentiableScalarOpInterface"> {
   let cppNamespace = "::taylor";
   let description = [{
-    A scalar operation that may stand in a region and knows its derivative. `arith` and `math` operations get theirs by
-    external models (dialect/Taylor/ScalarDerivatives.cpp).
+    A scalar operation that may stand in a region and knows its derivative. `arith` and `math`
+    operations get theirs by external models (dialect/Taylor/ScalarDerivatives.cpp).
   }];
   let methods = [
     InterfaceMethod<[{

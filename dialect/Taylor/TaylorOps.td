@@ -30,9 +30,10 @@ def Taylor_SpecOp : Taylor_Op<"spec", [IsolatedFromAbove, Symbol, SingleBlock,
                                        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "one attention";
   let description = [{
-    The maths of one attention, from named arguments to named results. An argument says where a model gets it
-    (`from projection(bias)`, `from parameter(ones)`, `from input`); `from projection` is the default of an array with a
-    token axis. `parameters(order : index = 10)` are numbers that are free until compilation (`--set order=4`).
+    The maths of one attention, from named arguments to named results. An argument says where a
+    model gets it (`from projection(bias)`, `from parameter(ones)`, `from input`); `from projection`
+    is the default of an array with a token axis. `parameters(order : index = 10)` are numbers that
+    are free until compilation (`--set order=4`).
 
     ```mlir
     taylor.spec @softmax(%q: !q, %k: !k, %v: !v) {
@@ -56,11 +57,12 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
                                                DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "a derived function of a specification: its forward or its backward";
   let description = [{
-    What `taylor-derive-backward` makes of a specification: `@NAME.forward` from inputs to outputs and saved arrays,
-    `@NAME.backward` from inputs, outputs, saved arrays and cotangents to gradients. `arg_names` and the names of the
-    yield are the roles of runtime/MANIFEST.md: `input:q`, `saved:m`, `cotangent:o`; `output:o`, `gradient:q`.
-    `sources` (forward only) and `spec_name` carry what the manifest tells a model. `plan #tile.plan<..>`, after the
-    parameters, says how the function becomes a tile program (`taylor-plan-tiles`).
+    What `taylor-derive-backward` makes of a specification: `@NAME.forward` from inputs to outputs
+    and saved arrays, `@NAME.backward` from inputs, outputs, saved arrays and cotangents to
+    gradients. `arg_names` and the names of the yield are the roles of runtime/MANIFEST.md:
+    `input:q`, `saved:m`, `cotangent:o`; `output:o`, `gradient:q`. `sources` (forward only) and
+    `spec_name` carry what the manifest tells a model. `plan #tile.plan<..>`, after the parameters,
+    says how the function becomes a tile program (`taylor-plan-tiles`).
 
     ```mlir
     taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [...] {
@@ -81,8 +83,8 @@ def Taylor_YieldOp : Taylor_Op<"yield", [Pure, Terminator, ParentOneOf<[
     "SpecOp", "FunctionOp", "MapOp", "ReduceOp", "ScanOp", "RecurrencesOp", "RecurrenceOp", "PairwiseOp"]>]> {
   let summary = "the results of a specification, a function or a region";
   let description = [{
-    A specification's results keep the names of their values; in a function each name is written; in a region the
-    operands are scalars and have no names.
+    A specification's results keep the names of their values; in a function each name is written; in
+    a region the operands are scalars and have no names.
 
     ```mlir
     taylor.yield %o : !o                                    // in a specification
@@ -128,12 +130,12 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
     %o = taylor.recurrences %q, %k, %v exponential score(s + %bias) causal visible(%dq == %dk) decay(%L)
          : !q, !k, !v, !L, !bias, !docq, !dock
     ```
-    Types after the colon: of the query, the key, the value, the decay if there is one (wherever its clause stands),
-    then of the arrays in formulas, each once, in order of appearance. Lowers to `taylor.pairwise`; a finite sum expands
-    into `taylor.recurrence` operations, one per order.
+    Types after the colon: of the query, the key, the value, the decay if there is one (wherever its
+    clause stands), then of the arrays in formulas, each once, in order of appearance. Lowers to
+    `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
 
-    Canonical form: unread sums go; so do `scale(1.0)`, `score(s)`, operands that no formula reads, and explicit
-    coefficients 0 at either end of the orders.
+    Canonical form: unread sums go; so do `scale(1.0)`, `score(s)`, operands that no formula reads,
+    and explicit coefficients 0 at either end of the orders.
   }];
   let arguments = (ins Taylor_ArrayType:$query, Taylor_ArrayType:$key, Taylor_ArrayType:$value,
                        Optional<Taylor_ArrayType>:$decay, Variadic<Taylor_ArrayType>:$extras,
@@ -162,12 +164,14 @@ def Taylor_RecurrenceOp : Taylor_ArrayOp<"recurrence", [AttrSizedOperandSegments
         H[t] = H[t-1] + (k[t]^(x)n)^T v[t]             H[-1] = state, or 0
         O[t] = coefficient * scale^n * q[t]^(x)n . H[t]
 
-    `mass` is the same with v = 1. The sum `state` is the state after the last key, [b, g, e, f] with f = d^n.
+    `mass` is the same with v = 1. The sum `state` is the state after the last key, [b, g, e, f]
+    with f = d^n.
 
     ```mlir
     %n2, %z2 = taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal : !q, !k, !v
     ```
-    `taylor-expand-recurrences` makes it, `taylor-collect-recurrences` sums it back into `taylor.recurrences`.
+    `taylor-expand-recurrences` makes it, `taylor-collect-recurrences` sums it back into
+    `taylor.recurrences`.
 
     Canonical form: unread sums go, and so does `scale(1.0)`.
   }];
@@ -185,8 +189,8 @@ def Taylor_RecurrenceOp : Taylor_ArrayOp<"recurrence", [AttrSizedOperandSegments
 def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
   let summary = "a scalar function of all visible pairs, summed into rows, columns or parameters";
   let description = [{
-    For every visible pair (t, u) the region sees inner products of rows with columns, row scalars, column scalars,
-    parameters and positions, and yields scalars; each output sums one of them:
+    For every visible pair (t, u) the region sees inner products of rows with columns, row scalars,
+    column scalars, parameters and positions, and yields scalars; each output sums one of them:
 
     | output | meaning | axes added |
     |---|---|---|
@@ -196,21 +200,24 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     | `diagonals(w)` | y[lag] = sum of w over the pairs whose positions differ by lag, t - u | none |
     | `m = maximum(x, floor)` | m[t] = max(floor, max over visible u of x): usable below its line; **a constant to the derivative** | none |
 
-    An operand's axes say what it is: with t a row scalar, with u a column scalar, with lag a scalar of the diagonal (read
-    at t - u), with none of them a parameter. A channel axis occurs only in `dot` and in outputs. A result type lists the axes that stay; every other of b, h, t, u is
-    summed, and h into its group where the result has g. In a tile loop nothing else is needed: the derivative of a
-    pairwise operation is a pairwise operation.
+    An operand's axes say what it is: with t a row scalar, with u a column scalar, with lag a scalar
+    of the diagonal (read at t - u), with none of them a parameter. A channel axis occurs only in
+    `dot` and in outputs. A result type lists the axes that stay; every other of b, h, t, u is
+    summed, and h into its group where the result has g. In a tile loop nothing else is needed: the
+    derivative of a pairwise operation is a pairwise operation.
 
     ```mlir
     %N, %Z = taylor.pairwise { s = dot(%q, %k), w = exp(s * 0.125) } visible(u <= t) -> rows(w, %v), rows(w)
              : !q, !k, !v -> !o, !row
     ```
-    `chunk(C)` sums over pairs of one chunk only: query t with the keys of positions offset + C floor(t / C) and on, below
-    offset + C (floor(t / C) + 1). What it leaves out is read from a state (`taylor.read_states`).
+    `chunk(C)` sums over pairs of one chunk only: query t with the keys of positions offset + C
+    floor(t / C) and on, below offset + C (floor(t / C) + 1). What it leaves out is read from a
+    state (`taylor.read_states`).
 
-    `arrays` lists each operand once. Region arguments: the products (`products` holds pairs of operand numbers), then
-    the scalars (`scalars` holds operand numbers). Where `maximum` is not empty it yields x, or x and floor, from the same
-    arguments, and the weight region has one more argument, m, last. `visible` has the scalars as arguments only.
+    `arrays` lists each operand once. Region arguments: the products (`products` holds pairs of
+    operand numbers), then the scalars (`scalars` holds operand numbers). Where `maximum` is not
+    empty it yields x, or x and floor, from the same arguments, and the weight region has one more
+    argument, m, last. `visible` has the scalars as arguments only.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, DenseI64ArrayAttr:$products, DenseI64ArrayAttr:$scalars,
                        TypedArrayAttrBase<Taylor_PairSumAttr, "list of pair sums">:$sums,
@@ -245,19 +252,21 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
 def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "a formula over arrays, broadcast by axis name";
   let description = [{
-    `y[i..] = F(a[i..], b[i..], ..)`: the result has the union of the operands' axes, in the order b, h, g, t, u, lag, d, e,
-    f, free. g meets h by reading the g array at h floordiv (H/G). A bare axis in the formula (`t`, `u`, `lag`, `h`, ..) is the
-    index along it, as positions for t and u, and adds the axis. `-> type` widens the result.
+    `y[i..] = F(a[i..], b[i..], ..)`: the result has the union of the operands' axes, in the order
+    b, h, g, t, u, lag, d, e, f, free. g meets h by reading the g array at h floordiv (H/G). A bare
+    axis in the formula (`t`, `u`, `lag`, `h`, ..) is the index along it, as positions for t and u,
+    and adds the axis. `-> type` widens the result.
 
     ```mlir
     %o = taylor.map sigmoid(%a) * %n / (stop(%z) + 1.0e-4) : !row, !o, !row
     %y = taylor.map { r = exp(%x), r * r + r } : !row
     %e = taylor.map region(%x) { ^bb0(%r: f64): %2 = math.ceil %r : f64  taylor.yield %2 : f64 } : !row
     ```
-    `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key). With several
-    counts, none may be 0.
+    `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no
+    key). With several counts, none may be 0.
 
-    Canonical form: a map that gives its one operand back, unguarded and of its type, is the operand.
+    Canonical form: a map that gives its one operand back, unguarded and of its type, is the
+    operand.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Variadic<Taylor_ArrayType>:$live);
   let results = (outs Taylor_ArrayType:$result);
@@ -268,9 +277,10 @@ def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiab
 def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "a formula, then a reduction over axes";
   let description = [{
-    `y = sum over axes of F(..)`, or `mean`, `max` (whose gradient is shared equally by ties). The special axis `group`
-    reduces h into g: the adjoint of reading a g array at h. A specification reduces over channels, heads and free
-    axes only; derived operations also over b, t and u (the gradient of a learned norm weight).
+    `y = sum over axes of F(..)`, or `mean`, `max` (whose gradient is shared equally by ties). The
+    special axis `group` reduces h into g: the adjoint of reading a g array at h. A specification
+    reduces over channels, heads and free axes only; derived operations also over b, t and u (the
+    gradient of a learned norm weight).
 
     ```mlir
     %r = taylor.reduce sum over(e) %n * %n : !o
@@ -286,29 +296,32 @@ def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differ
 def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "a running sum, a running maximum, or a shift, over tokens";
   let description = [{
-    `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end, j >= u or j > u.
-    `max over(u) F`: y[u] = max_{j <= u} F[j], and so on; minus infinity where there is no j.
-    `shift(n) over(u) F`: y[u] = F[u - n], 0 before the start; `reverse`: F[u + n], 0 past the end.
-    `high over(u) F` and `low over(u) F`, of arrays of f32: a running sum as two numbers, which have the same operands.
-    The sum is added up in f64; `high` is the f32 number nearest to it, `low` the rest. In real numbers `high` is the
-    sum and `low` is 0, as it is next to an infinite `high`. Compiled functions have them (taylor-split-running-sums); a
-    specification says `sum`.
+    `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end, j >= u
+    or j > u. `max over(u) F`: y[u] = max_{j <= u} F[j], and so on; minus infinity where there is no
+    j. `shift(n) over(u) F`: y[u] = F[u - n], 0 before the start; `reverse`: F[u + n], 0 past the
+    end. `high over(u) F` and `low over(u) F`, of arrays of f32: a running sum as two numbers, which
+    have the same operands. The sum is added up in f64; `high` is the f32 number nearest to it,
+    `low` the rest. In real numbers `high` is the sum and `low` is 0, as it is next to an infinite
+    `high`. Compiled functions have them (taylor-split-running-sums); a specification says `sum`.
 
     ```mlir
     %D = taylor.scan sum exclusive over(u) %f / 1024.0 : !col
     %m = taylor.scan max over(u) %a : !col
     %w = taylor.map exp(%a - stop(%m)) : !col, !col                 // at most 1
     ```
-    `within(%D : type)`, D over the axis and perhaps b: only tokens of the same document count, those with the same D. D ascends, so that
-    tokens of a document stand together; sums begin again where a document does, and a shift gives 0 across its edge.
+    `within(%D : type)`, D over the axis and perhaps b: only tokens of the same document count,
+    those with the same D. D ascends, so that tokens of a document stand together; sums begin again
+    where a document does, and a shift gives 0 across its edge.
 
     ```mlir
     %L = taylor.scan sum over(u) within(%D : !taylor.array<[b, u]>) log(%gate) : !col
     ```
-    The adjoint of a sum or a shift is the same from the other end. A maximum has none: it is there to shift exponents, which
-    changes no result, and `stop(..)` says so; a gradient that reaches it is refused.
+    The adjoint of a sum or a shift is the same from the other end. A maximum has none: it is there
+    to shift exponents, which changes no result, and `stop(..)` says so; a gradient that reaches it
+    is refused.
 
-    Canonical form: `shift(0)` is a `taylor.map`; a shift of a shift in the same direction is one shift.
+    Canonical form: `shift(0)` is a `taylor.map`; a shift of a shift in the same direction is one
+    shift.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Optional<Taylor_ArrayType>:$within, Taylor_ScanKindAttr:$kind, StrAttr:$axis,
                        UnitAttr:$exclusive, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$amount);
@@ -327,13 +340,14 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
 def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
   let summary = "read a key array at query positions, or back";
   let description = [{
-    `taylor.align %L to t`: y[t] = L[offset + t], u becomes t. `taylor.align %x to u`: y[u] = x[u - offset], 0 outside:
-    its adjoint. The only way from u to t.
+    `taylor.align %L to t`: y[t] = L[offset + t], u becomes t. `taylor.align %x to u`: y[u] = x[u -
+    offset], 0 outside: its adjoint. The only way from u to t.
 
     ```mlir
     %Lt = taylor.align %L to t : !col       // [b, h, u] -> [b, h, t]
     ```
-    Canonical form: `taylor.align` to t of an align to u is the array, since every query stands at a key.
+    Canonical form: `taylor.align` to t of an align to u is the array, since every query stands at a
+    key.
   }];
   let arguments = (ins Taylor_ArrayType:$array, StrAttr:$axis);
   let results = (outs Taylor_ArrayType:$result);
@@ -353,8 +367,9 @@ def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]>
     %o = taylor.normalize layer %y weight(%w) bias(%b) epsilon(1.0e-5) : !o, !channel, !channel
     %q = taylor.normalize l2 over(d) %q0 epsilon(1.0e-12) : !q
     ```
-    Canonical form: a norm of the same kind over the same axis, plain and with epsilon 0, is its own norm, so a second one
-    (l2: with an epsilon below 1; rms and layer: with epsilon 0) reads what the first reads.
+    Canonical form: a norm of the same kind over the same axis, plain and with epsilon 0, is its own
+    norm, so a second one (l2: with an epsilon below 1; rms and layer: with epsilon 0) reads what
+    the first reads.
   }];
   let arguments = (ins Taylor_ArrayType:$array, Optional<Taylor_ArrayType>:$weight, Optional<Taylor_ArrayType>:$bias,
                        Taylor_NormAttr:$kind, StrAttr:$axis, F64Attr:$epsilon);
@@ -365,13 +380,14 @@ def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]>
 def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
   let summary = "rotary position embedding";
   let description = [{
-    Rotates channel pairs by the angle p * theta^(-2 i / d), p the position of the token plus `offset`, i the pair's number
-    (Su et al., RoFormer, equation 34). `layout(half)` pairs channel i with i + d/2 (Llama), `layout(interleaved)` 2 i with
-    2 i + 1. `inverse` rotates back: the adjoint. The channel axis is d, or the only channel there is; its size is even.
+    Rotates channel pairs by the angle p * theta^(-2 i / d), p the position of the token plus
+    `offset`, i the pair's number (Su et al., RoFormer, equation 34). `layout(half)` pairs channel i
+    with i + d/2 (Llama), `layout(interleaved)` 2 i with 2 i + 1. `inverse` rotates back: the
+    adjoint. The channel axis is d, or the only channel there is; its size is even.
 
-    Positions are those of the tokens (`taylor.index`), or with `at` an array of real numbers over the token axis and
-    perhaps b, which is a constant to the derivative. An input has the storage type of its program: 16 bits hold no
-    position above 256 (bf16) or 2048 (f16).
+    Positions are those of the tokens (`taylor.index`), or with `at` an array of real numbers over
+    the token axis and perhaps b, which is a constant to the derivative. An input has the storage
+    type of its program: 16 bits hold no position above 256 (bf16) or 2048 (f16).
 
     ```mlir
     %qr = taylor.rope %q : !q
@@ -397,9 +413,9 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
 def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable]> {
   let summary = "causal depthwise convolution over tokens";
   let description = [{
-    `y[t] = sum_j w[j] x[t - J + 1 + j]`, x before the start 0; the taps j, at most 64, are the free axis of w that x lacks.
-    `reverse` is the adjoint: `y[t] = sum_j w[j] x[t + J - 1 - j]`, x past the end 0. `within(%D : type)`: tokens of other documents are 0,
-    too, as in `taylor.scan`.
+    `y[t] = sum_j w[j] x[t - J + 1 + j]`, x before the start 0; the taps j, at most 64, are the free
+    axis of w that x lacks. `reverse` is the adjoint: `y[t] = sum_j w[j] x[t + J - 1 - j]`, x past
+    the end 0. `within(%D : type)`: tokens of other documents are 0, too, as in `taylor.scan`.
 
     ```mlir
     %q1 = taylor.convolve %q, %cq : !q, !taylor.array<[h, d, j = 4]>
@@ -446,9 +462,9 @@ def Taylor_StopGradientOp : Taylor_UnaryScalarOp<"stop_gradient"> {
 def Taylor_IndexOp : Taylor_ScalarOp<"index"> {
   let summary = "the index along an axis; for t and u the position, for lag their difference";
   let description = [{
-    A bare axis name in a formula. Query t stands at offset + t, key u at u; a lag is a query's position less a key's, from
-    offset - U to offset + T - 1; h, g, d, e, b and free axes count from 0.
-    `%p = taylor.index "t" : f64`.
+    A bare axis name in a formula. Query t stands at offset + t, key u at u; a lag is a query's
+    position less a key's, from offset - U to offset + T - 1; h, g, d, e, b and free axes count
+    from 0. `%p = taylor.index "t" : f64`.
   }];
   let arguments = (ins StrAttr:$axis);
   let results = (outs AnyFloat:$result);

@@ -15,10 +15,11 @@ def Taylor_ArrayType : TypeDef<Taylor_Dialect, "Array"> {
     |---|---|---|---|---|---|---|---|---|
     | batch | query head | key/value head, g divides h | query token | key token | position of a query less that of a key | channel of a score | channel of a value | feature of a state |
 
-    Any other axis is free and carries its size; d, e and f carry theirs after specialisation; b, h, g, t, u, lag never do.
-    An array with lag has one number for all pairs of one lag, lags from offset - U to offset + T - 1.
-    Without an element type the array is real: f64, until specialisation chooses storage types. An array with two of t,
-    u and lag is refused, since no T x U buffer is ever materialised.
+    Any other axis is free and carries its size; d, e and f carry theirs after specialisation; b, h,
+    g, t, u, lag never do. An array with lag has one number for all pairs of one lag, lags from
+    offset - U to offset + T - 1. Without an element type the array is real: f64, until
+    specialisation chooses storage types. An array with two of t, u and lag is refused, since no T x
+    U buffer is ever materialised.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, ArrayRefParameter<"int64_t">:$sizes,
                         "::mlir::Type":$elementType);

@@ -52,9 +52,9 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
 def Tile_TensorOp : Tile_Op<"tensor", [HasParent<"ProgramOp">]> {
   let summary = "an array that the caller brings";
   let description = [{
-    `name` is the manifest's, role and name: "input:q", "output:o", "saved:m", "cotangent:o", "gradient:q". An optional
-    tensor may be null at run time; then stores to it must not run: put them, and the work that serves them alone,
-    under `tile.requested`.
+    `name` is the manifest's, role and name: "input:q", "output:o", "saved:m", "cotangent:o",
+    "gradient:q". An optional tensor may be null at run time; then stores to it must not run: put
+    them, and the work that serves them alone, under `tile.requested`.
 
     ```mlir
     %q = tile.tensor "input:q" : !tile.array<[b, h, t, d = 64], bf16>
@@ -69,8 +69,8 @@ def Tile_TensorOp : Tile_Op<"tensor", [HasParent<"ProgramOp">]> {
 def Tile_WorkspaceOp : Tile_Op<"workspace", [HasParent<"ProgramOp">]> {
   let summary = "an array that lives between kernels; contents undefined until stored";
   let description = [{
-    Counted in the artifact's workspace; `$name` names it in listings. Extents may depend on run-time sizes, but must be
-    O(T) in them: no array of a program has both t and u.
+    Counted in the artifact's workspace; `$name` names it in listings. Extents may depend on
+    run-time sizes, but must be O(T) in them: no array of a program has both t and u.
 
     ```mlir
     %delta = tile.workspace "delta" : !tile.array<[b, h, t], f32>
@@ -84,16 +84,17 @@ def Tile_WorkspaceOp : Tile_Op<"workspace", [HasParent<"ProgramOp">]> {
 def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTerminator, SingleBlock]> {
   let summary = "a grid of independent blocks";
   let description = [{
-    One block argument of type index per grid dimension, from 0 to below its extent. Blocks run in any order and at
-    the same time, so no two may write the same element (except by `tile.accumulate .. atomic`).
+    One block argument of type index per grid dimension, from 0 to below its extent. Blocks run in
+    any order and at the same time, so no two may write the same element (except by
+    `tile.accumulate .. atomic`).
 
     ```mlir
     tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
     tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) longest(last, u * 256) { .. }
     ```
 
-    `longest` says which of the blocks along the last extent take longest, and how much memory they read in common
-    (taylor-order-grid); a target may run these first.
+    `longest` says which of the blocks along the last extent take longest, and how much memory they
+    read in common (taylor-order-grid); a target may run these first.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid, OptionalAttr<Tile_LongestAttr>:$longest);
   let regions = (region SizedRegion<1>:$body);
@@ -125,8 +126,8 @@ def Tile_SizeOp : Tile_Op<"size", [Pure]> {
 def Tile_RequestedOp : Tile_Op<"requested", [Pure]> {
   let summary = "whether the caller brought an optional tensor";
   let description = [{
-    False where the pointer is null: a saved tensor or a gradient that the caller does not ask for. What computes it
-    stands under an `scf.if` of this value, so that it costs nothing.
+    False where the pointer is null: a saved tensor or a gradient that the caller does not ask for.
+    What computes it stands under an `scf.if` of this value, so that it costs nothing.
 
     ```mlir
     %wanted = tile.requested %dq : !tile.array<[b, h, t, d = 64], f32>
@@ -181,8 +182,9 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSeg
 def Tile_LookupOp : Tile_Op<"lookup", [MemoryEffects<[MemRead]>]> {
   let summary = "one element of an array of whole numbers, as an index; 0 beyond its bounds";
   let description = [{
-    `x = array[i, ..]`, one place for each of the array's axes, in their order. Bounds of loops are read in this way.
-    Kernels before this one have written the array, and this one does not. Elements are f32 or f64.
+    `x = array[i, ..]`, one place for each of the array's axes, in their order. Bounds of loops are
+    read in this way. Kernels before this one have written the array, and this one does not.
+    Elements are f32 or f64.
 
     ```mlir
     %first = tile.lookup %starts[%b, %t0] : !tile.array<[b, u], f32>
@@ -262,8 +264,8 @@ def Tile_PositionOp : Tile_Op<"position", [Pure]> {
 def Tile_MapOp : Tile_Op<"map", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
   let summary = "a scalar region on every element, operands broadcast by axis name";
   let description = [{
-    Every result has the union of the operands' axes. The region takes one scalar per operand, may read
-    scalars (index, float, i1) from outside, and holds pure ops of arith and math.
+    Every result has the union of the operands' axes. The region takes one scalar per operand, may
+    read scalars (index, float, i1) from outside, and holds pure ops of arith and math.
 
     ```mlir
     %w = tile.map (%s = %x, %r = %m) : (!tile.tile<[t = 64, u = 64], f32>, !tile.tile<[t = 64], f32>)
@@ -295,7 +297,8 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlockImplicitTerminator<"YieldOp">, Recur
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
   let summary = "scalars of a map's results";
   let description = [{
-    Ends the region of a `tile.map`: one scalar per result, in their order and of their element types.
+    Ends the region of a `tile.map`: one scalar per result, in their order and of their element
+    types.
 
     ```mlir
     tile.yield %sum, %product : f32, f32
@@ -309,13 +312,14 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
 def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   let summary = "c + sum over the named axes of a * b";
   let description = [{
-    The result has the other axes of a and b, which must be different names. Elements of a and b are f32, f64, bf16 or
-    f16; products are accumulated in the result's type, f32 or f64. Where operands of f32 may be rounded (`--f32-products=tf32`), those
-    of an `exact` product are not.
+    The result has the other axes of a and b, which must be different names. Elements of a and b are
+    f32, f64, bf16 or f16; products are accumulated in the result's type, f32 or f64. Where operands
+    of f32 may be rounded (`--f32-products=tf32`), those of an `exact` product are not.
 
-    `where`: pairs of elements count where this tile of truth values holds. All others add nothing, whatever b holds
-    there. There a must be 0: a target multiplies as ever while b is finite, and looks at the mask only where it is
-    not, since 0 times an infinity is not 0. The mask has axes of a and b only.
+    `where`: pairs of elements count where this tile of truth values holds. All others add nothing,
+    whatever b holds there. There a must be 0: a target multiplies as ever while b is finite, and
+    looks at the mask only where it is not, since 0 times an infinity is not 0. The mask has axes of
+    a and b only.
 
     ```mlir
     %s = tile.dot %q, %k over(d) : !q, !k -> !s
@@ -341,8 +345,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "sum, max or min over the named axes";
   let description = [{
-    `y[rest] = sum (max, min) over the named axes of x[rest, named]`, in x's element type. The result has the other axes. The order
-    of additions is the target's, but fixed.
+    `y[rest] = sum (max, min) over the named axes of x[rest, named]`, in x's element type. The
+    result has the other axes. The order of additions is the target's, but fixed.
 
     ```mlir
     %m = tile.reduce max %s over(u) : !tile.tile<[t = 64, u = 128], f32> -> !tile.tile<[t = 64], f32>
@@ -360,9 +364,10 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
 def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
   let summary = "running sum, max or min along an axis of the tile";
   let description = [{
-    `y[t] = sum (max, min) over t' <= t of x[t']`; exclusive: t' < t, of no elements 0 (-inf, +inf); reverse: t' >= t, or t' > t.
-    A sequence of tiles carries its sum in a loop: `carry + scan`, then `carry + reduce`. `within(%d)`, of the same type: only elements
-    with the same d, which stand together, so that the scan begins again where d changes.
+    `y[t] = sum (max, min) over t' <= t of x[t']`; exclusive: t' < t, of no elements 0 (-inf, +inf);
+    reverse: t' >= t, or t' > t. A sequence of tiles carries its sum in a loop: `carry + scan`, then
+    `carry + reduce`. `within(%d)`, of the same type: only elements with the same d, which stand
+    together, so that the scan begins again where d changes.
 
     ```mlir
     %L = tile.scan sum %f over(t) exclusive : !tile.tile<[t = 64], f32>
@@ -420,17 +425,19 @@ def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
 def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
   let summary = "monomials of the vectors along an axis, a panel of them";
   let description = [{
-    `P[f, rest] = weight(f) * prod over the components i of feature %f0 + f of x[i, rest]`, for as many features as the result's axis
-    has; 0 past the last one. Without `weights` weight(f) is 1 (0 where a feature fills up a block), with them it is weights[n - first] times the
-    multiplicity of the feature, n its order: so the product of an expansion with weights and of one without, summed over f, is
-    `sum over n of weights[n - first] <x, y>^n`.
+    `P[f, rest] = weight(f) * prod over the components i of feature %f0 + f of x[i, rest]`, for as
+    many features as the result's axis has; 0 past the last one. Without `weights` weight(f) is 1 (0
+    where a feature fills up a block), with them it is weights[n - first] times the multiplicity of
+    the feature, n its order: so the product of an expansion with weights and of one without, summed
+    over f, is `sum over n of weights[n - first] <x, y>^n`.
 
     ```mlir
     #pairs = #tile.features<64, orders 0 to 2>              // 1, x0, .., x63, x0 x0, x0 x1, ..
     %P = tile.expand %x over(d) #pairs from %f0 to(f) weights [1.0, 0.125, 0.0078125]
          : !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[f = 144, t = 64], f32>
     ```
-    A target that tells features apart by blocks at compile time needs %f0 and the panel in whole blocks.
+    A target that tells features apart by blocks at compile time needs %f0 and the panel in whole
+    blocks.
   }];
   let arguments = (ins Tile_TileType:$input, StrAttr:$axis, Tile_FeaturesAttr:$features, Index:$start, StrAttr:$to,
                        OptionalAttr<F64ArrayAttr>:$weights);
@@ -449,7 +456,8 @@ def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
 def Tile_ContractOp : Tile_Op<"contract", [Pure]> {
   let summary = "the adjoint of `tile.expand`: from a panel's cotangent to the vectors'";
   let description = [{
-    `y[i, rest] = c[i, rest] + sum over the panel's f of dP[f, rest] * d/dx[i, rest] of P[f, rest]`, P as in `tile.expand`.
+    `y[i, rest] = c[i, rest] + sum over the panel's f of dP[f, rest] * d/dx[i, rest] of P[f, rest]`,
+    P as in `tile.expand`.
 
     ```mlir
     %dx1 = tile.contract %dP over(f) #pairs from %f0 at %x over(d) weights [0.0, 0.125, 0.0078125] into %dx

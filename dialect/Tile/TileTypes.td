@@ -9,10 +9,11 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   let mnemonic = "extent";
   let summary = "a number of elements or of blocks: `64`, `t`, or `ceildiv(t, 64)`";
   let description = [{
-    With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the run-time size of the
-    role (one of b, h, g, t, u, lag; lag is T + U + 256); size 1 is the role itself. `ceildiv(4, b * g)` is the number
-    of parts into which a block per b and g is cut so that there are at least 4 blocks; `ceildiv(16, t)` is how many
-    times T numbers are at least 16. A role of size 0 counts as 1 there.
+    With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the
+    run-time size of the role (one of b, h, g, t, u, lag; lag is T + U + 256); size 1 is the role
+    itself. `ceildiv(4, b * g)` is the number of parts into which a block per b and g is cut so that
+    there are at least 4 blocks; `ceildiv(16, t)` is how many times T numbers are at least 16. A
+    role of size 0 counts as 1 there.
   }];
   let parameters = (ins "::mlir::StringAttr":$role, "int64_t":$size);
   let builders = [
@@ -47,9 +48,10 @@ def Tile_LongestAttr : AttrDef<Tile_Dialect, "Longest"> {
   let mnemonic = "longest";
   let summary = "which blocks of a kernel take longest, and what neighbours read in common";
   let description = [{
-    `longest(last)` of a kernel: of blocks that differ in the last extent of the grid alone, the last takes longest, and
-    each one before it no longer than the next; `longest(first)` the other way round. `longest(last, u * 256)`: all of
-    them read 256 bytes for each of the U keys (or less, where the mask leaves keys out), the same bytes.
+    `longest(last)` of a kernel: of blocks that differ in the last extent of the grid alone, the
+    last takes longest, and each one before it no longer than the next; `longest(first)` the other
+    way round. `longest(last, u * 256)`: all of them read 256 bytes for each of the U keys (or less,
+    where the mask leaves keys out), the same bytes.
   }];
   let parameters = (ins "::mlir::tile::End":$end, "::mlir::StringAttr":$role, "int64_t":$bytes);
   let extraClassDeclaration = [{
@@ -64,9 +66,10 @@ def Tile_PlanAttr : AttrDef<Tile_Dialect, "Plan"> {
   let mnemonic = "plan";
   let summary = "how a function becomes a tile program: sizes of tiles, the form of grids and of loops";
   let description = [{
-    What a target's table says of one function (`taylor::TileSizes`, which describes each field). `taylor-plan-tiles`
-    gives it to a `taylor.function`, `taylor-lower-to-tile` hands it on to the `tile.program`, and each pass between
-    pairs and a tidy program does what it asks. Only fields that differ from their defaults are written.
+    What a target's table says of one function (`taylor::TileSizes`, which describes each field).
+    `taylor-plan-tiles` gives it to a `taylor.function`, `taylor-lower-to-tile` hands it on to the
+    `tile.program`, and each pass between pairs and a tidy program does what it asks. Only fields
+    that differ from their defaults are written.
 
     ```mlir
     #tile.plan<queries = 32, keys = 64, row_sums = separate, products = bf16>
@@ -85,8 +88,9 @@ def Tile_FeaturesAttr : AttrDef<Tile_Dialect, "Features"> {
   let mnemonic = "features";
   let summary = "monomials of a vector: `#tile.features<64, orders 0 to 2>`, in blocks `#tile.features<64, orders 0 to 2, block 8>`";
   let description = [{
-    All distinct monomials of 64 components, of the orders given, in the order and with the multiplicities of
-    `dialect/Features/Features.h`. The sum over the features f of multiplicity(f) q^f k^f, of order n, is <q, k>^n.
+    All distinct monomials of 64 components, of the orders given, in the order and with the
+    multiplicities of `dialect/Features/Features.h`. The sum over the features f of multiplicity(f)
+    q^f k^f, of order n, is <q, k>^n.
   }];
   let parameters = (ins "int64_t":$channels, "int64_t":$first, "int64_t":$last, DefaultValuedParameter<"int64_t", "1">:$block);
   let assemblyFormat = "`<` $channels `,` `orders` $first `to` $last (`,` `block` $block^)? `>`";
@@ -108,11 +112,13 @@ class Tile_Type<string name, string mnemonic_> : TypeDef<Tile_Dialect, name> {
 def Tile_TileType : Tile_Type<"Tile", "tile"> {
   let summary = "a value with named, unordered axes of static size";
   let description = [{
-    `!tile.tile<[t = 64, u = 128], f32>`. Axes are a set: they are kept and printed sorted by name, and say nothing of
-    a layout. `!tile.tile<[], f32>` is a single element. Element types: f32, f64, bf16, f16, i32, i1, index.
+    `!tile.tile<[t = 64, u = 128], f32>`. Axes are a set: they are kept and printed sorted by name,
+    and say nothing of a layout. `!tile.tile<[], f32>` is a single element. Element types: f32, f64,
+    bf16, f16, i32, i1, index.
 
-    A target may add how it spreads the elements, `!tile.tile<[t = 64, u = 128], f32, #layout>`: its own attribute,
-    which no op of this dialect reads. Two tiles that differ in it alone hold the same value.
+    A target may add how it spreads the elements, `!tile.tile<[t = 64, u = 128], f32, #layout>`: its
+    own attribute, which no op of this dialect reads. Two tiles that differ in it alone hold the
+    same value.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "::mlir::Attribute":$layout);
   let skipDefaultBuilders = 1;
@@ -141,9 +147,11 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
 def Tile_ArrayType : Tile_Type<"Array", "array"> {
   let summary = "memory with named axes, in the order of its layout";
   let description = [{
-    `!tile.array<[b, h, t, d = 64], bf16>`: an axis is a role of run-time size (b, h, g, t, u, lag), has a constant size, or
-    counts blocks, `i = ceildiv(t, 64)`; `x = t` is an axis named x with the size of role t. Strides of tensors are given at run time (the last axis has
-    stride 1 if its size is constant); workspace is dense, last axis innermost. Elements are of storage type: f32, f64, bf16, f16, i32.
+    `!tile.array<[b, h, t, d = 64], bf16>`: an axis is a role of run-time size (b, h, g, t, u, lag),
+    has a constant size, or counts blocks, `i = ceildiv(t, 64)`; `x = t` is an axis named x with the
+    size of role t. Strides of tensors are given at run time (the last axis has stride 1 if its size
+    is constant); workspace is dense, last axis innermost. Elements are of storage type: f32, f64,
+    bf16, f16, i32.
   }];
   let extraClassDeclaration = [{
     /// Position of the axis, or -1.

@@ -9,11 +9,13 @@ def Simt_Dialect : Dialect {
   let cppNamespace = "::mlir::simt";
   let summary = "tiles spread over the threads of a block, and the block's shared memory";
   let description = [{
-    Tile programs on a machine whose blocks are warps of 32 lanes: an attribute says which thread holds which elements
-    of a tile, and ops name what passes through shared memory. The dialect knows tiles and loops, not what they compute.
+    Tile programs on a machine whose blocks are warps of 32 lanes: an attribute says which thread
+    holds which elements of a tile, and ops name what passes through shared memory. The dialect
+    knows tiles and loops, not what they compute.
 
-    Until `taylor-simt-schedule-copies` has run, ops take effect in the order of the text, copies included, as if one
-    thread ran them; that pass makes copies asynchronous and puts the waits and barriers in.
+    Until `taylor-simt-schedule-copies` has run, ops take effect in the order of the text, copies
+    included, as if one thread ran them; that pass makes copies asynchronous and puts the waits and
+    barriers in.
   }];
   let dependentDialects = ["::mlir::tile::TileDialect"];
   let extraClassDeclaration = "void registerAttributes();";
@@ -25,12 +27,14 @@ def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "which thread holds which elements of a tile, in which of its registers";
   let description = [{
-    An element's place along each axis is a sum of digits. Five bits of the lane number, the bits of the warp number and
-    the digits of the register number each add `stride` times their value to one axis; a bit without an axis (`_`) means
-    that both threads hold the same elements. Registers are numbered with the first digit fastest. Digits of one axis
-    cover it exactly: sorted by stride, each stride is the product of the counts before.
+    An element's place along each axis is a sum of digits. Five bits of the lane number, the bits of
+    the warp number and the digits of the register number each add `stride` times their value to one
+    axis; a bit without an axis (`_`) means that both threads hold the same elements. Registers are
+    numbered with the first digit fastest. Digits of one axis cover it exactly: sorted by stride,
+    each stride is the product of the counts before.
 
-    The accumulator of `mma.m16n8`, 32 rows t per warp, 64 columns u (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
+    The accumulator of `mma.m16n8`, 32 rows t per warp, 64 columns u (PTX ISA, "Matrix Fragments for
+    mma.m16n8k16"):
 
     ```mlir
     #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:32, t:64], register = [u:1*2, t:8*2, u:8*8, t:16*2]>
@@ -63,10 +67,11 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "tiles in shared memory, the last axis contiguous";
   let description = [{
-    `!simt.buffer<2 x [u = 64, d = 128], bf16, swizzle = 128>`: two slots of 64 rows. A swizzled buffer is cut along its
-    last axis into panels of `swizzle` bytes (128, 64 or 32), one after the other, each with its rows at that distance.
-    A panel consists of lines of 128 bytes, which are all banks once, or 8 chunks of 16 bytes. Row r is in line r *
-    swizzle / 128; its chunk c stands there at c xor start(r), where start(r) is the place of its chunk 0:
+    `!simt.buffer<2 x [u = 64, d = 128], bf16, swizzle = 128>`: two slots of 64 rows. A swizzled
+    buffer is cut along its last axis into panels of `swizzle` bytes (128, 64 or 32), one after the
+    other, each with its rows at that distance. A panel consists of lines of 128 bytes, which are
+    all banks once, or 8 chunks of 16 bytes. Row r is in line r * swizzle / 128; its chunk c stands
+    there at c xor start(r), where start(r) is the place of its chunk 0:
 
     ```
     r mod 8              0 1 2 3 4 5 6 7
@@ -74,13 +79,15 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
     wider ones           0 4 2 6 5 1 7 3
     ```
 
-    The first line has the swizzle modes of the tensor memory accelerator (PTX ISA, "Swizzling Modes"): eight
-    rows at one chunk, as ldmatrix reads them, have different places. Fragments of wider elements are read in other
-    ways, all of which touch each bank once: 32 bytes of rows 4 k to 4 k + 3 and of rows 0, 2, 4, 6 or 1, 3, 5, 7 (f32:
-    pairs along rows, columns one by one), 64 bytes of rows 2 k and 2 k + 1 (f64), and one chunk of eight rows.
+    The first line has the swizzle modes of the tensor memory accelerator (PTX ISA, "Swizzling
+    Modes"): eight rows at one chunk, as ldmatrix reads them, have different places. Fragments of
+    wider elements are read in other ways, all of which touch each bank once: 32 bytes of rows 4 k
+    to 4 k + 3 and of rows 0, 2, 4, 6 or 1, 3, 5, 7 (f32: pairs along rows, columns one by one), 64
+    bytes of rows 2 k and 2 k + 1 (f64), and one chunk of eight rows.
 
-    Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row. With `panel = 64` the
-    buffer is some rows of a swizzled one that has 64, and its panels are as far apart as there.
+    Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row. With
+    `panel = 64` the buffer is some rows of a swizzled one that has 64, and its panels are as far
+    apart as there.
   }];
   let parameters = (ins "int64_t":$slots, ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "int64_t":$swizzle,
                         "int64_t":$panel);
@@ -115,9 +122,9 @@ def Simt_PendingType : TypeDef<Simt_Dialect, "Pending"> {
   let mnemonic = "pending";
   let summary = "a tile that matrix units are still computing";
   let description = [{
-    What `simt.start` gives. `simt.await` makes a tile of it; another `simt.start` may add to it. Nothing else takes it,
-    so that no program can read a product before its wait. It lives in the block that started it: loops and branches
-    neither carry nor yield it.
+    What `simt.start` gives. `simt.await` makes a tile of it; another `simt.start` may add to it.
+    Nothing else takes it, so that no program can read a product before its wait. It lives in the
+    block that started it: loops and branches neither carry nor yield it.
 
     ```mlir
     !simt.pending<!tile.tile<[t = 64, u = 128], f32, #fragment_t_u>>
@@ -131,9 +138,9 @@ def Simt_RingType : TypeDef<Simt_Dialect, "Ring"> {
   let mnemonic = "ring";
   let summary = "slots that one role of a block fills and another one reads, in turn";
   let description = [{
-    Each slot has two signals: *full*, which waits for what is copied into it, and *empty*, which waits for all readers.
-    A number counts the uses of a ring from 0: use n is of slot n mod slots, and may be filled when use n - slots has
-    been released.
+    Each slot has two signals: *full*, which waits for what is copied into it, and *empty*, which
+    waits for all readers. A number counts the uses of a ring from 0: use n is of slot n mod slots,
+    and may be filled when use n - slots has been released.
 
     ```mlir
     !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>

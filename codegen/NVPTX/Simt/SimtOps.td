@@ -18,10 +18,11 @@ def Simt_SharedMemory : Resource<"::mlir::simt::SharedMemory">;
 def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
   let summary = "a buffer of the block's shared memory";
   let description = [{
-    Stands at the top of a kernel. `at` is its place in bytes, given by `taylor-simt-allocate-shared`; buffers that are
-    not needed at the same time may share bytes. `$name` is for readers. `ahead`, given by
-    `taylor-simt-schedule-copies`, says that copies to the buffer run ahead of one loop, and that only this loop reads
-    it: where it ends, no copy is under way.
+    Stands at the top of a kernel. `at` is its place in bytes, given by
+    `taylor-simt-allocate-shared`; buffers that are not needed at the same time may share bytes.
+    `$name` is for readers. `ahead`, given by `taylor-simt-schedule-copies`, says that copies to the
+    buffer run ahead of one loop, and that only this loop reads it: where it ends, no copy is under
+    way.
 
     ```mlir
     %k = simt.alloc "k" ahead at 16384 : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
@@ -49,7 +50,8 @@ def Simt_SlotOp : Simt_Op<"slot", [Pure, DeclareOpInterfaceMethods<InferTypeOpIn
 def Simt_PartOp : Simt_Op<"part", [Pure]> {
   let summary = "part of one slot of a buffer along its first axis";
   let description = [{
-    The buffer has one or two axes. `from` is a multiple of 8, so that a part is swizzled as the whole is.
+    The buffer has one or two axes. `from` is a multiple of 8, so that a part is swizzled as the
+    whole is.
 
     ```mlir
     %k1 = simt.part %k from 32 : !simt.buffer<1 x [u = 64, d = 128], bf16, swizzle = 128> -> !simt.buffer<1 x [u = 16, d = 128], bf16, swizzle = 128, panel = 64>
@@ -64,13 +66,13 @@ def Simt_PartOp : Simt_Op<"part", [Pure]> {
 def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedMemory>]>, AttrSizedOperandSegments]> {
   let summary = "window of an array into one slot of a buffer, by all threads; 0 beyond the array's bounds";
   let description = [{
-    The window and `until` are those of `tile.load`; elements keep their type. After scheduling, the copy is
-    asynchronous: it is complete when a `simt.wait` for its group and a barrier have passed. With `if` it happens only
-    where the condition holds; otherwise the buffer keeps its elements.
+    The window and `until` are those of `tile.load`; elements keep their type. After scheduling, the
+    copy is asynchronous: it is complete when a `simt.wait` for its group and a barrier have passed.
+    With `if` it happens only where the condition holds; otherwise the buffer keeps its elements.
 
-    With `signals`, a producer (`simt.roles`) fills a slot that it has acquired, and the use of the ring is full when
-    the copy is complete. `bulk`: one thread starts it as whole boxes (`getBox`), except where `until` cuts it within
-    the array.
+    With `signals`, a producer (`simt.roles`) fills a slot that it has acquired, and the use of the
+    ring is full when the copy is complete. `bulk`: one thread starts it as whole boxes (`getBox`),
+    except where `until` cuts it within the array.
 
     ```mlir
     simt.copy %array[b = %b, g = %g, u = %j], %k if %more : !tile.array<[b, g, u, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
@@ -115,8 +117,8 @@ def Simt_WaitOp : Simt_Op<"wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, Me
 def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "all threads of the block arrive before any goes on (PTX ISA, bar.sync)";
   let description = [{
-    Not under a condition that threads of a block see differently. `member`: of those threads that run one member of
-    `simt.roles`; all barriers of a consumer are such.
+    Not under a condition that threads of a block see differently. `member`: of those threads that
+    run one member of `simt.roles`; all barriers of a consumer are such.
 
     ```mlir
     simt.barrier
@@ -130,7 +132,8 @@ def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead<Simt_SharedMemor
 def Simt_FenceOp : Simt_Op<"fence", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "the compiler neither moves nor merges reads of shared memory across it";
   let description = [{
-    No instruction: elements that are read before and after it are read twice, instead of being held in registers.
+    No instruction: elements that are read before and after it are read twice, instead of being held
+    in registers.
 
     ```mlir
     simt.fence
@@ -173,8 +176,8 @@ def Simt_WriteOp : Simt_Op<"write", [MemoryEffects<[MemWrite<Simt_SharedMemory>]
 def Simt_RelayoutOp : Simt_Op<"relayout", [Pure]> {
   let summary = "the same tile in another layout, each thread having what it needs already";
   let description = [{
-    A renumbering of registers: no thread needs an element that it does not hold. Other changes of layout pass through a
-    buffer.
+    A renumbering of registers: no thread needs an element that it does not hold. Other changes of
+    layout pass through a buffer.
 
     ```mlir
     %y = simt.relayout %x : !tile.tile<[t = 64], f32, #rows> -> !tile.tile<[t = 64], f32, #some>
@@ -189,8 +192,9 @@ def Simt_RelayoutOp : Simt_Op<"relayout", [Pure]> {
 def Simt_ReduceWarpOp : Simt_Op<"reduce_warp", [Pure]> {
   let summary = "sum, max or min over the named axes of what each warp holds";
   let description = [{
-    As `tile.reduce`, but warps keep their own results along a new axis `warp`, one element for each warp that holds
-    other elements. A reduction over an axis that several warps share is this, a buffer, and a `tile.reduce` over(warp).
+    As `tile.reduce`, but warps keep their own results along a new axis `warp`, one element for each
+    warp that holds other elements. A reduction over an axis that several warps share is this, a
+    buffer, and a `tile.reduce` over(warp).
 
     ```mlir
     %p = simt.reduce_warp sum %x over(t) : !tile.tile<[e = 64, t = 64], f32, #layout> -> !tile.tile<[e = 64, warp = 4], f32, #layout1>
@@ -209,10 +213,11 @@ def Simt_ReduceWarpOp : Simt_Op<"reduce_warp", [Pure]> {
 def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   let summary = "c + sum over the named axis of a * b, by all warps";
   let description = [{
-    a has the result's rows, b its columns (`LayoutAttr`: the axes of lanes 2 to 4 and of lanes 0 and 1 of an
-    accumulator). Each is a tile in the registers of the threads that multiply it, or one slot of a buffer. A register
-    operand a has the layout of an accumulator whose columns are the summed axis: a converted accumulator of an earlier
-    product *is* one (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+    a has the result's rows, b its columns (`LayoutAttr`: the axes of lanes 2 to 4 and of lanes 0
+    and 1 of an accumulator). Each is a tile in the registers of the threads that multiply it, or
+    one slot of a buffer. A register operand a has the layout of an accumulator whose columns are
+    the summed axis: a converted accumulator of an earlier product *is* one (PTX ISA, "Matrix
+    Fragments for mma.m16n8k16").
 
     ```mlir
     %s = simt.dot mma16 %q, %k over(d) : !tile.tile<[d = 64, t = 128], bf16, #a>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
@@ -232,9 +237,9 @@ def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
 def Simt_StartOp : Simt_Op<"start", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "starts a product, which matrix units compute while the threads go on";
   let description = [{
-    `simt.dot` without its wait. Buffers are read, and registers of the operands taken, at any time until a `simt.await`
-    of the result. Each start is one group of its threads; groups end in the order in which they were started. `into`
-    takes a tile, or what an earlier start gives.
+    `simt.dot` without its wait. Buffers are read, and registers of the operands taken, at any time
+    until a `simt.await` of the result. Each start is one group of its threads; groups end in the
+    order in which they were started. `into` takes a tile, or what an earlier start gives.
 
     ```mlir
     %p = simt.start wgmma %q, %k over(d) : !tile.tile<[d = 64, t = 64], bf16, #a>, !simt.buffer<1 x [u = 128, d = 64], bf16, swizzle = 128>
@@ -262,9 +267,10 @@ def Simt_AwaitOp : Simt_Op<"await", [MemoryEffects<[MemRead<Simt_SharedMemory>, 
                                      AttrSizedOperandSegments, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "waits for started products: tiles of what was pending";
   let description = [{
-    At most the `groups` products that were started last may be incomplete afterwards (PTX ISA, wgmma.wait_group); those
-    whose results are taken must not be among them. Tiles that follow `after` are computed before the wait: without them an
-    assembler, which sees that nothing else depends on the order, waits first.
+    At most the `groups` products that were started last may be incomplete afterwards (PTX ISA,
+    wgmma.wait_group); those whose results are taken must not be among them. Tiles that follow
+    `after` are computed before the wait: without them an assembler, which sees that nothing else
+    depends on the order, waits first.
 
     ```mlir
     %o, %x = simt.await 1 %0, %1 after %l : !simt.pending<!tile.tile<[e = 64, t = 64], f32, #accumulator>>, !simt.pending<..>
@@ -280,8 +286,9 @@ def Simt_AwaitOp : Simt_Op<"await", [MemoryEffects<[MemRead<Simt_SharedMemory>, 
 def Simt_ProxyFenceOp : Simt_Op<"proxy_fence", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "what the thread wrote to shared memory is there for matrix units too (PTX ISA, fence.proxy.async)";
   let description = [{
-    Started products read shared memory by another path than threads do. What a thread wrote or copied, and waited for,
-    is on both paths after this fence; a barrier then orders it before the products of other threads.
+    Started products read shared memory by another path than threads do. What a thread wrote or
+    copied, and waited for, is on both paths after this fence; a barrier then orders it before the
+    products of other threads.
 
     ```mlir
     simt.proxy_fence
@@ -314,8 +321,8 @@ def Simt_OwnTilesOp : Simt_Op<"own_tiles", [Pure]> {
 def Simt_PlaceOp : Simt_Op<"place", [Pure]> {
   let summary = "the place of a number in the kernel's grid, in the order of the grid";
   let description = [{
-    One result for each extent of the kernel's grid, not negative and below it. Number k is the place that block k would
-    have: the last extent fastest, or in the order that `longest` says.
+    One result for each extent of the kernel's grid, not negative and below it. Number k is the
+    place that block k would have: the last extent fastest, or in the order that `longest` says.
 
     ```mlir
     %b, %h, %i = simt.place %tile : index, index, index
@@ -334,8 +341,9 @@ def Simt_PlaceOp : Simt_Op<"place", [Pure]> {
 def Simt_StartNextOp : Simt_Op<"start_next", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "lets the next kernel of the call begin (PTX ISA, griddepcontrol.launch_dependents)";
   let description = [{
-    Blocks of the next kernel may begin once every block of this one has come here or ended, and where there is room for
-    them. What this kernel writes is there for them after their `simt.await_previous`.
+    Blocks of the next kernel may begin once every block of this one has come here or ended, and
+    where there is room for them. What this kernel writes is there for them after their
+    `simt.await_previous`.
 
     ```mlir
     simt.start_next
@@ -347,8 +355,8 @@ def Simt_StartNextOp : Simt_Op<"start_next", [MemoryEffects<[MemRead<Simt_Shared
 def Simt_AwaitPreviousOp : Simt_Op<"await_previous", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "waits for the kernels before this one in the call (PTX ISA, griddepcontrol.wait)";
   let description = [{
-    A kernel that began early has not to touch before it what a kernel of the call writes. Where nothing began early it
-    does nothing.
+    A kernel that began early has not to touch before it what a kernel of the call writes. Where
+    nothing began early it does nothing.
 
     ```mlir
     simt.await_previous
@@ -365,14 +373,16 @@ def Simt_RolesOp : Simt_Op<"roles", [RecursiveMemoryEffects, NoTerminator, Singl
                                      ParentOneOf<["::mlir::tile::KernelOp"]>]> {
   let summary = "warps that copy for others, and the others";
   let description = [{
-    The last op of a kernel. Four warps are the producer, of which one runs the first region; four more for each member
-    run the second one, with the member's number. Members are neighbours along the kernel's last extent: they share what
-    the producer copies, and nothing else. Each has its own barriers, and its own buffers, `apart` bytes from one member
-    to the next (`taylor-simt-allocate-shared`).
+    The last op of a kernel. Four warps are the producer, of which one runs the first region; four
+    more for each member run the second one, with the member's number. Members are neighbours along
+    the kernel's last extent: they share what the producer copies, and nothing else. Each has its
+    own barriers, and its own buffers, `apart` bytes from one member to the next
+    (`taylor-simt-allocate-shared`).
 
-    Both regions count the uses of each ring (`!simt.ring`) alike, whatever branches they take: the producer fills each
-    once, and each member waits for it and releases it once. So no role waits for a use that does not come. A wait for a
-    use is the only way to its slot, and what it gives may be read until its release.
+    Both regions count the uses of each ring (`!simt.ring`) alike, whatever branches they take: the
+    producer fills each once, and each member waits for it and releases it once. So no role waits
+    for a use that does not come. A wait for a use is the only way to its slot, and what it gives
+    may be read until its release.
 
     `registers`: of a thread of the producer, and of the members.
 
@@ -404,8 +414,8 @@ def Simt_RolesOp : Simt_Op<"roles", [RecursiveMemoryEffects, NoTerminator, Singl
 def Simt_RingOp : Simt_Op<"ring", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
   let summary = "slots of shared memory that `simt.roles` pass from the producer to its members";
   let description = [{
-    Stands at the top of a kernel, before its roles. `at` is the place of its slots in bytes, `signals` that of its
-    signals, 16 bytes for each slot.
+    Stands at the top of a kernel, before its roles. `at` is the place of its slots in bytes,
+    `signals` that of its signals, 16 bytes for each slot.
 
     ```mlir
     %k = simt.ring "k" at 32768 signals 98304 : !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
@@ -427,8 +437,8 @@ class Simt_UseOp<string mnemonic> : Simt_Op<mnemonic, [MemoryEffects<[MemRead<Si
 def Simt_AcquireOp : Simt_UseOp<"acquire"> {
   let summary = "the producer waits until a use of a ring may be filled: its slot";
   let description = [{
-    All members have released the use that many earlier as the ring has slots. The slot is written by the one
-    `simt.copy .. signals` of this use.
+    All members have released the use that many earlier as the ring has slots. The slot is written
+    by the one `simt.copy .. signals` of this use.
 
     ```mlir
     %s = simt.acquire %k[%n] : !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
@@ -468,8 +478,9 @@ def Simt_ReleaseOp : Simt_Op<"release", [MemoryEffects<[MemRead<Simt_SharedMemor
 def Simt_ExpandOp : Simt_Op<"expand", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   let summary = "a panel of monomials of the vectors in a buffer";
   let description = [{
-    `tile.expand` of the vectors in one slot of a buffer. The program knows only when it runs which components a feature
-    multiplies, so any thread may need any of them. Each thread computes the elements of its registers.
+    `tile.expand` of the vectors in one slot of a buffer. The program knows only when it runs which
+    components a feature multiplies, so any thread may need any of them. Each thread computes the
+    elements of its registers.
 
     ```mlir
     %P = simt.expand %x over(d) #pairs from %f0 to(f) weights [1.0, 0.125]
@@ -490,9 +501,9 @@ def Simt_ContractOp : Simt_Op<"contract", [MemoryEffects<[MemRead<Simt_SharedMem
   let summary = "adds the adjoint of `simt.expand` to the sums in a buffer";
   let description = [{
     `tile.contract` of a product in registers, with vectors and sums in one slot of a buffer each:
-    `sums[i, t] += sum over the panel's f of dP[f, t] * d/dx[i, t] of P[f, t]`. Features are the columns of a fragment,
-    so the four lanes of a row have all features of a token. Lane c / 2 mod 4 sums component c, and no thread reads a
-    sum that another writes.
+    `sums[i, t] += sum over the panel's f of dP[f, t] * d/dx[i, t] of P[f, t]`. Features are the
+    columns of a fragment, so the four lanes of a row have all features of a token. Lane c / 2 mod 4
+    sums component c, and no thread reads a sum that another writes.
 
     ```mlir
     simt.contract %dP over(f) #pairs from %f0 at %x over(d) weights [0.0, 0.125] into %dx
@@ -516,7 +527,8 @@ def Simt_ContractOp : Simt_Op<"contract", [MemoryEffects<[MemRead<Simt_SharedMem
 def Simt_PTXOp : Simt_Op<"ptx"> {
   let summary = "kernels as PTX text for one target";
   let description = [{
-    One string per line of the text. For each entry: threads of a block, and bytes of dynamic shared memory.
+    One string per line of the text. For each entry: threads of a block, and bytes of dynamic shared
+    memory.
 
     ```mlir
     simt.ptx "sm_80" entries [ {name = "forward_attend", shared = 49152 : i64, threads = 128 : i64} ] {
