@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/stable/Describe.h"
-#include "runtime/torch/CallOf.h"
+#include "runtime/torch/ProblemOf.h"
 #include "runtime/torch/stable/Lines.h"
 #include "runtime/torch/stable/Names.h"
 #include <charconv>
