@@ -63,6 +63,7 @@ nlohmann::json benchTrain(const TrainOptions &options);
 struct CountOptions {
   std::vector<std::string> folders; ///< each with a plans.json (Plan.h)
   std::string spec;                 ///< of softmax attention, compiled for the plans' cases; or empty
+  std::string catalogue;            ///< folder of specifications of any kind, in place of both; or empty
   std::vector<std::string> shapes, masks, dtypes; ///< the cases, where there are no plans
   std::vector<std::string> targets;               ///< GPUs, side by side, where there are no plans
   std::vector<std::string> directions;            ///< "forward", "backward"
@@ -74,5 +75,10 @@ struct CountOptions {
 /// Counts of the kernels of all plans and of the specification, after a check of their results. Throws
 /// runtime::Error where the interpreter finds a fault or a result is no attention.
 nlohmann::json benchCounts(const CountOptions &options);
+
+/// Counts of all specifications of the catalogue's folder, each target's beside the other's, as a Markdown
+/// table. Throws runtime::Error where the folder has none, one does not compile, or the interpreter finds a
+/// fault.
+nlohmann::json benchCatalogue(const CountOptions &options);
 
 } // namespace taylor::bench

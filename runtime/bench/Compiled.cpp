@@ -20,13 +20,10 @@ class Compiled {
 public:
   Compiled(const std::string &spec, const Plan &plan, const CountOptions &options,
            const std::function<at::Tensor(const std::string &)> &arrayOf)
-      : plan(plan), options(options), arrayOf(arrayOf),
+      : spec(spec), plan(plan), options(options), arrayOf(arrayOf),
         artifact(runtime::compile(runtime::Specification::read(spec),
                                   {"--target=" + plan.target, "--dtype=" + plan.dtype, "--mask=" + plan.mask,
                                    "--head-dim=" + std::to_string(plan.shape.d)})) {
-    for (const TensorInfo &input : artifact->manifest().inputs)
-      if (input.name != "q" && input.name != "k" && input.name != "v")
-        fail(spec, ": expected an attention of q, k and v alone, but it has an input '", input.name, "'");
     for (const TensorInfo &tensor : artifact->manifest().saved)
       saved.push_back(at::full(sizesOf(tensor), NAN, scalarType(tensor.dtype)));
   }
@@ -67,15 +64,29 @@ private:
   at::Tensor arrayAt(const runtime::Slot &slot) const {
     if (slot.role == Role::Saved)
       return saved[slot.index];
-    const std::string &name = artifact->manifest().tensor(slot).name;
-    return arrayOf(slot.role == Role::Gradient || slot.role == Role::Cotangent ? "d" + name : name);
+    const TensorInfo &tensor = artifact->manifest().tensor(slot);
+    bool isDerivative = slot.role == Role::Gradient || slot.role == Role::Cotangent;
+    std::string name = (isDerivative ? "d" : "") + tensor.name;
+    if (at::Tensor given = arrayOf(name); given.defined())
+      return given;
+    if (!plan.takesAnyInput)
+      fail(spec, ": expected an attention of q, k and v alone, but it has an input '", name, "'");
+    auto [found, isNew] = drawn.try_emplace(name);
+    if (isNew) {
+      bool isRead = slot.role == Role::Input || slot.role == Role::Cotangent;
+      at::Tensor numbers = isRead ? at::randn(sizesOf(tensor)) : at::full(sizesOf(tensor), NAN);
+      found->second = numbers.to(scalarType(tensor.dtype));
+    }
+    return found->second;
   }
 
+  const std::string &spec;
   const Plan &plan;
   const CountOptions &options;
   const std::function<at::Tensor(const std::string &)> &arrayOf;
   std::shared_ptr<const runtime::Artifact> artifact;
   std::vector<at::Tensor> saved;
+  std::map<std::string, at::Tensor> drawn;
 };
 
 } // namespace

@@ -58,6 +58,11 @@ public:
       add("workspace " + name, at::full({int64_t(bytes)}, 0xff, at::kByte), true);
   }
   const at::Tensor &get(const std::string &name) const { return arrays.at(name); }
+  /// Undefined where there is none.
+  at::Tensor find(const std::string &name) const {
+    auto found = arrays.find(name);
+    return found == arrays.end() ? at::Tensor() : found->second;
+  }
   std::vector<runtime::ptx::MemoryRange> ranges;
 
 private:
@@ -149,21 +154,6 @@ Json judge(const Plan &plan, const Problem &problem, const Memory &memory) {
     errors[name] = error;
   }
   return errors;
-}
-
-Json countsOf(const Plan &plan, const Profile &profile) {
-  double pairs = double(plan.shape.b * plan.shape.h * visiblePairs(plan.shape, plan.mask));
-  Json classes = Json::object();
-  for (unsigned k = 0; k < Profile::Classes; ++k)
-    if (profile.issued[k])
-      classes[Profile::name(Profile::Class(k))] = 32 * double(profile.issued[k]) / pairs;
-  return {{"instructions", 32 * double(profile.total) / pairs},
-          {"mma_share", profile.matrixShare()},
-          {"bank_conflicts", 32 * double(profile.bankConflicts) / pairs},
-          {"global_read", double(profile.globalRead) / pairs},
-          {"global_written", double(profile.globalWritten) / pairs},
-          {"barriers", 32 * double(profile.issued[Profile::Barrier]) / pairs},
-          {"classes", classes}};
 }
 
 /// One line of the table: a count, and whether more of it is better.
@@ -281,7 +271,7 @@ public:
     Profile profile;
     if (plan.kernels.empty()) {
       profile =
-          runCompiled(options.spec, plan, options, [&](const std::string &name) { return memory.get(name); });
+          runCompiled(options.spec, plan, options, [&](const std::string &name) { return memory.find(name); });
     } else {
       for (const PlanKernel &kernel : plan.before)
         run(kernel, memory, modules, options);
@@ -304,6 +294,21 @@ private:
 };
 
 } // namespace
+
+Json countsOf(const Plan &plan, const Profile &profile) {
+  double pairs = double(plan.shape.b * plan.shape.h * visiblePairs(plan.shape, plan.mask));
+  Json classes = Json::object();
+  for (unsigned k = 0; k < Profile::Classes; ++k)
+    if (profile.issued[k])
+      classes[Profile::name(Profile::Class(k))] = 32 * double(profile.issued[k]) / pairs;
+  return {{"instructions", 32 * double(profile.total) / pairs},
+          {"mma_share", profile.matrixShare()},
+          {"bank_conflicts", 32 * double(profile.bankConflicts) / pairs},
+          {"global_read", double(profile.globalRead) / pairs},
+          {"global_written", double(profile.globalWritten) / pairs},
+          {"barriers", 32 * double(profile.issued[Profile::Barrier]) / pairs},
+          {"classes", classes}};
+}
 
 Json benchCounts(const CountOptions &options) {
   std::vector<Plan> plans = readAll(options);

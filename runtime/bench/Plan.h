@@ -44,6 +44,7 @@ struct Plan {
   Shape shape;
   std::map<std::string, size_t> workspace; ///< bytes by name
   std::vector<PlanKernel> before, kernels;
+  bool takesAnyInput = false; ///< of a specification: it may be another than softmax attention
 };
 
 /// The plans of a folder. Throws runtime::Error that names the file and what is wrong with it.

@@ -245,26 +245,27 @@ CLI::App *addCounts(CLI::App &app, CountOptions &options, std::string &json) {
                                           "specification of softmax attention without a rotation, compiled "
                                           "for the cases of the plans, or without plans for those of "
                                           "--shape, --mask and --dtype");
+  command
+      ->add_option("--catalogue", options.catalogue,
+                   "folder of specifications, all of which are counted; results are not judged. One mask and "
+                   "one dtype")
+      ->excludes(spec);
   options.shapes = {"1,2,512,64", "1,2,512,128"};
   command->add_option("--shape", options.shapes, "sizes B,H,T,D, without --plans (repeatable)")
-      ->needs(spec)
       ->capture_default_str();
   options.masks = {"causal", "bidirectional"};
   command->add_option("--mask", options.masks, "masks, without --plans")
       ->delimiter(',')
-      ->needs(spec)
       ->check(CLI::IsMember({"causal", "bidirectional"}))
       ->capture_default_str();
   options.dtypes = {"bf16"};
   command->add_option("--dtype", options.dtypes, "storage types, without --plans")
       ->delimiter(',')
-      ->needs(spec)
       ->check(CLI::IsMember({"bf16", "f16"}))
       ->capture_default_str();
   options.targets = {"sm_80"};
   command->add_option("--target", options.targets, "GPUs to compile for, side by side, without --plans")
       ->delimiter(',')
-      ->needs(spec)
       ->capture_default_str();
   options.directions = {"forward", "backward"};
   command->add_option("--direction", options.directions, "directions to count")
@@ -400,6 +401,14 @@ int run(int argc, char **argv) {
 
   if (*peak)
     return printPeaks();
+  for (const char *option : {"--shape", "--mask", "--dtype", "--target"})
+    if (*counts && counts->count(option) && countOptions.spec.empty() && countOptions.catalogue.empty())
+      runtime::fail("expected --spec or --catalogue with ", option, ": cases of --plans have theirs");
+  if (*counts && !countOptions.catalogue.empty()) {
+    if (counts->count("--mask") == 0)
+      countOptions.masks = {"causal"};
+    return report(countJson, [&] { return benchCatalogue(countOptions); });
+  }
   if (*counts && countOptions.folders.empty() && countOptions.spec.empty())
     runtime::fail("expected --plans, --spec or both: whose kernels to count");
   if (*counts)
