@@ -78,8 +78,9 @@ count, faults = 0, []
 for page in [source / "ARCHITECTURE.md", *sorted((source / "examples" / "guide").glob("*.md"))]:
     place = folder / page.stem
     place.mkdir()
-    for name, target in {"build": build, "examples": source / "examples", "test": source / "test"}.items():
-        (place / name).symlink_to(target)
+    for name in ["codegen", "dialect", "examples", "passes", "runtime", "test", "trainer"]:
+        (place / name).symlink_to(source / name)
+    (place / "build").symlink_to(build)
     for command, expected in commands(page.read_text(encoding="utf-8")):
         # A shell for each: nothing but files goes from one command to the next. A page says whether one shall fail by `|| ..`.
         done = subprocess.run(["bash", "-c", "export PATH=$PWD/build/bin:$PATH; set -o pipefail\n" + command], cwd=place, env=environment, stdout=subprocess.PIPE,
@@ -98,6 +99,25 @@ for page in [source / "ARCHITECTURE.md", *sorted((source / "examples" / "guide")
         count += 1
 assert not faults, "\n\n".join(faults)
 assert count >= 20, count
+
+
+def folders_left(commands_of_walk):
+    """Folders to which a walk comes back after it left them."""
+    folders, again = [], []
+    for command, _ in commands_of_walk:
+        for folder in [os.path.dirname(path) for path in re.findall(r"\b[a-z]+/[\w/]*\w+\.(?:cpp|h)\b", command)]:
+            again += [folder] if folder in folders[:-1] else []
+            folders += [folder] if folders[-1:] != [folder] else []
+    return again
+
+
+assert folders_left([("grep a b/x.cpp", []), ("grep c b/y.cpp", []), ("grep d e/f/z.h", [])]) == []
+assert folders_left([("grep a b/x.cpp", []), ("grep d e/z.h", []), ("grep c b/y.cpp", [])]) == ["b"]
+walks = re.split(r"^## ", (source / "examples" / "guide" / "walks.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+assert len(walks) == 3, len(walks)
+for walk in walks:
+    steps = commands("\n" + walk[walk.index("```console"):])
+    assert len(steps) >= 5 and not folders_left(steps), (walk.splitlines()[0], folders_left(steps))
 
 # Where to change what: files and tests in the last two columns.
 text = (source / "ARCHITECTURE.md").read_text(encoding="utf-8")
