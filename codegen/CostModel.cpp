@@ -134,8 +134,9 @@ bool fromJSON(const llvm::json::Value &value, CostSample &sample, llvm::json::Pa
 }
 } // namespace taylor
 
-double FormCost::ofTokens(double tokens, bool causal) const {
-  return call + tokens * (pair * (causal ? (tokens + 1) / 2 : tokens) + query + key);
+/// Of one head that attends to itself, T = U tokens.
+static double costOfTokens(const FormCost &cost, double tokens, bool causal) {
+  return cost.call + tokens * (cost.pair * (causal ? (tokens + 1) / 2 : tokens) + cost.query + cost.key);
 }
 
 /// Of the nearest sample; 1 without any.
@@ -201,7 +202,7 @@ llvm::Expected<std::vector<CostSample>> taylor::parseCostSamples(StringRef text)
 std::optional<int64_t> taylor::findCrossover(const FormCost &first, const FormCost &other, bool causal) {
   constexpr double kMost = 1 << 20;
   auto isCheaper = [&](double tokens) {
-    return other.ofTokens(tokens, causal) < first.ofTokens(tokens, causal);
+    return costOfTokens(other, tokens, causal) < costOfTokens(first, tokens, causal);
   };
   if (!isCheaper(kMost))
     return std::nullopt;

@@ -7,6 +7,7 @@
 #define TAYLOR_CODEGEN_COSTMODEL_H
 
 #include "dialect/Taylor/TaylorDialect.h"
+#include "dialect/Tile/FormCost.h"
 #include "dialect/Tile/TileSizes.h"
 
 #include "llvm/Support/Error.h"
@@ -41,22 +42,6 @@ struct CostRates {
 /// Reads samples from the text of a JSON file as taylor-bench forms --calibrate writes it. Errors say what
 /// was expected.
 llvm::Expected<std::vector<CostSample>> parseCostSamples(llvm::StringRef text);
-
-/// The cost of a call of B batches, H heads, G groups, T queries and U keys, in picoseconds:
-/// `call` + `pair` B H P + `query` B H T + `key` B G U, where a query sees P / T keys on the average.
-struct FormCost {
-  double call = 0, pair = 0, query = 0, key = 0;
-  /// The floating-point operations in it, by what they are done for: what chunks and masked tiles add is with
-  /// the queries. A multiply-add is two.
-  struct Operations {
-    double pair = 0, query = 0, key = 0;
-  } operations;
-  /// Rows and columns of the function's first state; 0 without states.
-  int64_t features = 0, channels = 0;
-
-  /// Of one head that attends to itself, T = U tokens.
-  double ofTokens(double tokens, bool causal) const;
-};
 
 /// Counts what the operations of a function, "forward" or "backward", do, with the tiles of its plan. Those
 /// that forms have in common (maps, norms, scans) are left out.

@@ -3,6 +3,7 @@
 
 #include "codegen/CPU/Artifact.h"
 #include "codegen/CPU/Passes.h"
+#include "codegen/Forms/Passes.h"
 #include "codegen/NVPTX/Emit/Emit.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
@@ -38,6 +39,7 @@ void taylor::registerAllPasses() {
   registerPipelines();
   registerLowerToTilePasses();
   registerTilePipeline();
+  registerFormsPasses();
   mlir::tile::cpu::registerCPUPasses();
   mlir::simt::registerNVPTXPasses();
   mlir::simt::registerSimtPipeline();

@@ -6,8 +6,8 @@
 
 #include "codegen/Artifact.h"
 #include "codegen/Choices.h"
-#include "codegen/Manifest.h"
-#include "dialect/Tile/TileSizes.h"
+#include "codegen/CostModel.h"
+#include "dialect/Tile/TileDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -45,7 +45,7 @@ struct TargetProblem {
   /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
   int64_t chunk = 0;
   bool states = false;
-  /// How often tiles were made that a block's memory has no room for (`Target::hasRoom`).
+  /// How often tiles were made that a block's memory has no room for (`Target::refuse`).
   int64_t retries = 0;
 };
 
@@ -84,13 +84,13 @@ public:
   /// How tile programs are made. With each of `retries` some tiles are smaller, until they are as before;
   /// what lies in the caller's memory between kernels and calls stays as it is.
   virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
-  /// Whether each kernel of the tile programs fits in the memory that one block has. Says nothing: what is
-  /// wrong with them beside that is said where their code is made.
-  virtual bool hasRoom(mlir::ModuleOp programs, const TargetProblem &problem) const { return true; }
+  /// Why no code can be made of tile programs, such as that a block's memory has no room for the tiles of a
+  /// kernel; empty if it can. What is wrong with them in other ways is said where their code is made.
+  virtual std::string refuse(mlir::ModuleOp programs, const TargetProblem &problem) const { return ""; }
   /// What operations cost on it.
   virtual CostRates getRates(const TargetProblem &problem) const = 0;
-  /// Fields of the manifest that say which machines run the code.
-  virtual void describe(ManifestTarget &manifest) const {}
+  /// What the manifest says of the machines that run the code.
+  virtual mlir::tile::TargetAttr describe(mlir::MLIRContext *context) const = 0;
 
   /// What `emit` does, in words: one for each `run`, three at least, of which `print` takes one for Vector,
   /// two for LLVM and three for Assembly; then what is done without.
@@ -107,10 +107,10 @@ public:
                                      std::unique_ptr<KernelReports> &reports) const {
     return module.emitError("unsupported for ") << getName() << ": a report of kernels";
   }
-  /// Adds the target's code, from a module of tile programs, which is consumed, and fills in what the
-  /// manifest says of kernels beyond `Manifest::addPrograms`. Fails after a diagnostic.
+  /// Adds the target's code, from a module of tile programs, which is consumed but for its attributes. Fails
+  /// after a diagnostic.
   virtual mlir::LogicalResult emit(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
-                                   ArtifactCode &code, ManifestTarget &manifest) const = 0;
+                                   ArtifactCode &code) const = 0;
 };
 
 /// The target of a name. Null, and a message in `error`, where no table has it, or where it is this

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
+#include <string>
 
 namespace taylor {
 
@@ -24,6 +25,29 @@ inline bool isRefusal(mlir::Diagnostic &diagnostic) {
     return argument.getKind() == mlir::DiagnosticArgument::DiagnosticArgumentKind::String &&
            argument.getAsString() == "refusal";
   });
+}
+
+/// Calls `attempt` and keeps the first refusal that it reports in `refusal`, up to its first semicolon, from
+/// the caller's handlers. Any other error reaches them: then, and where nothing is said, `refusal` stays
+/// empty, and a failure is a fault of the compiler.
+template <typename Attempt>
+auto captureRefusal(mlir::MLIRContext *context, std::string &refusal, Attempt attempt) {
+  bool isFault = false;
+  mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+      return mlir::failure();
+    if (!isRefusal(diagnostic)) {
+      isFault = true;
+      return mlir::failure();
+    }
+    if (refusal.empty())
+      refusal = llvm::StringRef(diagnostic.str()).split(';').first.str();
+    return mlir::success();
+  });
+  auto result = attempt();
+  if (isFault)
+    refusal.clear();
+  return result;
 }
 
 } // namespace taylor

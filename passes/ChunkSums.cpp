@@ -91,11 +91,14 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
   for (PairwiseOp op : operations)
     if (std::optional<Refusal> refusal = rewrite(op))
       refusals.push_back(*refusal);
-  // Where some sums have the form, the others stay over pairs.
+  // Where some sums have the form, the others stay over pairs. Of a form that nobody asked for, this is no
+  // news (taylor-plan-forms).
+  auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
+  bool isTwin = form && function.getSymName().rsplit('.').second != form.getFunction();
   bool none = !operations.empty() && refusals.size() == operations.size();
   llvm::DenseSet<Location> refused;
   for (const Refusal &refusal : refusals) {
-    if (!(none ? refused : warned).insert(refusal.at).second)
+    if (!(none ? refused : warned).insert(refusal.at).second || (isTwin && !none))
       continue;
     InFlightDiagnostic diagnostic = none ? refuse(emitError(refusal.at)) : emitWarning(refusal.at);
     diagnostic << (none ? "unsupported chunked form: " : "this sum stays over pairs: ") << refusal.why

@@ -85,6 +85,27 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def DeclareInterfacePass : Pass<"taylor-declare-interface", "::mlir::ModuleOp"> {
+  let summary = "what callers of the specification must know, as an attribute of the module";
+  let description = [{
+    Rule: `taylor.interface` of the module says the specification's name, parameters and mask,
+    whether keys are read at the positions of queries, and its arguments and results. It stays where
+    the specification does not: the manifest reads it. Of a module that has one, arguments and
+    results alone are brought up to date (after `taylor-carry-states`): sums that have become pairs
+    no longer tell their mask. The module has one specification.
+
+    ```mlir
+    module {
+      taylor.spec @f(%q: !q, %k: !k, %v: !v) { .. }
+    // becomes
+    module attributes {taylor.interface = #taylor.interface<"f", parameters = {}, mask = causal, inputs = [..], outputs = [..]>} {
+      taylor.spec @f(%q: !q, %k: !k, %v: !v) { .. }
+    ```
+  }];
+  let options = [Option<"ascending", "ascending", "std::string", /*default=*/"\"\"", "argument whose elements must ascend along its last axis">];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 def ExpandRecurrencesPass : Pass<"taylor-expand-recurrences"> {
   let summary = "a finite sum over orders into one recurrence per order";
   let description = [{

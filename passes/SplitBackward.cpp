@@ -183,7 +183,7 @@ LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, Arra
   auto function =
       FunctionOp::create(builder, joint.getLoc(), (spec + "." + suffix).str(), spec, namesOf(used),
                          keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters(),
-                         /*plan=*/{});
+                         /*plan=*/{}, /*form=*/{});
   function->setDiscardableAttrs(joint->getDiscardableAttrDictionary());
   Block *body = addBlock(function.getBody(), {}, joint.getLoc());
   builder.setInsertionPointToStart(body);

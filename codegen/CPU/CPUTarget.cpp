@@ -60,9 +60,12 @@ public:
     return rates;
   }
 
-  void describe(taylor::ManifestTarget &manifest) const override {
-    manifest.processor = target.cpu;
-    manifest.features = target.features;
+  TargetAttr describe(MLIRContext *context) const override {
+    Builder builder(context);
+    SmallVector<StringRef> features(target.features.begin(), target.features.end());
+    return TargetAttr::get(context, builder.getStringAttr(target.name),
+                           builder.getStringAttr(stringifyTargetKind(getKind())),
+                           builder.getStringAttr(target.cpu), builder.getStrArrayAttr(features));
   }
 
   // Code of the machine is made without a `run`, behind that of LLVM.
@@ -95,7 +98,7 @@ public:
   }
 
   LogicalResult emit(ModuleOp module, const taylor::TargetProblem &, taylor::StageRunner run,
-                     taylor::ArtifactCode &code, taylor::ManifestTarget &) const override {
+                     taylor::ArtifactCode &code) const override {
     return success(succeeded(lowerToVector(run)) && succeeded(lowerToLLVM(run)) &&
                    succeeded(cpu::emitObject(module, target, code)));
   }

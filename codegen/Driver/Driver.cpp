@@ -5,6 +5,7 @@
 #include "codegen/Driver/SourceText.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/Explain/Explanation.h"
+#include "codegen/Manifest.h"
 #include "codegen/Torch/TorchPrinter.h"
 
 #include "dialect/Taylor/Parameters.h"
@@ -157,8 +158,7 @@ std::string Driver::stageOf(StringRef stage, const Target &target) const {
 
 FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
   const Target &target = *targets.front();
-  ManifestTarget described;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described, /*withAlternatives=*/false);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
   if (failed(programs))
     return failure();
   if (emission == Emission::Tile)
@@ -173,8 +173,7 @@ FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
 FailureOr<std::string> Driver::report(bool json) {
   std::unique_ptr<KernelReports> reports;
   for (const std::unique_ptr<Target> &target : targets) {
-    ManifestTarget described;
-    FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(*target, described, /*withAlternatives=*/false);
+    FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(*target);
     if (failed(programs))
       return failure();
     auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
@@ -197,8 +196,7 @@ FailureOr<std::string> Driver::explain() {
   if (failed(lowerToPairwise()))
     return failure();
   explanation.addModule("pairwise", "Forward and backward", *module);
-  ManifestTarget described;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described, /*withAlternatives=*/false);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
   if (failed(programs))
     return failure();
   explanation.addModule("tile", "Tile programs", **programs);
@@ -220,41 +218,25 @@ FailureOr<std::string> Driver::explain() {
 }
 
 LogicalResult Driver::compileTarget(const Target &target, Emission emission, ArtifactCode &code) {
-  Manifest before = manifest;
-  ManifestTarget described;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described, options.form == "auto");
-  if (failed(programs))
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
+  SmallVector<ModuleOp> others = llvm::map_to_vector(compiled, [](auto &module) { return *module; });
+  if (failed(programs) || failed(verifySameTensors(others, **programs)))
     return failure();
-  bool hasAlternatives = llvm::any_of(
-      described.functions, [](const ManifestCode &function) { return function.name != function.function; });
-  if (!hasAlternatives)
-    return emitTarget(target, **programs, emission, described, code);
-  // A form that nobody asked for, and that has no code, is done without.
-  std::string refusal;
-  auto emit = [&] { return emitTarget(target, **programs, emission, described, code); };
-  if (succeeded(captureRefusal(refusal, emit)))
-    return success();
-  if (refusal.empty())
-    return reportFault("code of both forms", "use --form=parallel until it is mended");
-  manifest = before;
-  described = {};
-  programs = lowerToTile(target, described, /*withAlternatives=*/false, refusal);
-  return success(succeeded(programs) && succeeded(emit()));
+  // How a GPU's kernels are launched is known when their code is made.
+  if (emission == Emission::Artifact || target.getKind() != TargetKind::Cpu) {
+    auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
+      return runStage(**programs, stageOf(stage, target), build);
+    };
+    if (failed(target.emit(**programs, getProblem(), run, code)))
+      return failure();
+    beginPhase();
+  }
+  compiled.push_back(std::move(*programs));
+  return success();
 }
 
-LogicalResult Driver::emitTarget(const Target &target, ModuleOp programs, Emission emission,
-                                 ManifestTarget &described, ArtifactCode &code) {
-  // How a GPU's kernels are launched is known when their code is made.
-  bool needsCode = emission == Emission::Artifact || target.getKind() != TargetKind::Cpu;
-  auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
-    return runStage(programs, stageOf(stage, target), build);
-  };
-  if (needsCode && failed(target.emit(programs, getProblem(), run, code, described)))
-    return failure();
-  manifest.targets.push_back(std::move(described));
-  if (needsCode)
-    beginPhase();
-  return success();
+std::string Driver::printManifestOfTargets() {
+  return printManifest(llvm::map_to_vector(compiled, [](auto &module) { return *module; }));
 }
 
 /// Links in a temporary file, so that the caller decides when the name it wants appears.
@@ -264,12 +246,20 @@ FailureOr<std::string> Driver::linkArtifact(const ArtifactCode &code) {
     return module->emitError("requires a folder for temporary files (TMPDIR): ") << code.message();
   llvm::FileRemover remover(path);
   std::string error;
-  if (failed(writeArtifact(code, manifest.print(), path, error)))
+  if (failed(writeArtifact(code, printManifestOfTargets(), path, error)))
     return module->emitError(error);
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return module->emitError("requires the linked file '") << path << "': " << file.getError().message();
   return (*file)->getBuffer().str();
+}
+
+RequestAttr Driver::describeRequest() {
+  Builder builder(&context);
+  std::string all = text + "\n" + options.getKey() + "\n" + getVersion("taylorc");
+  std::string hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(all)), /*LowerCase=*/true);
+  return RequestAttr::get(&context, builder.getStringAttr(hash), builder.getStringAttr(options.form),
+                          builder.getStringAttr(stringifyStorageType(options.dtype)));
 }
 
 FailureOr<Compilation> Driver::compile(Emission emission) {
@@ -303,11 +293,9 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     result.output = *page;
     return result;
   }
-  manifest.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text + "\n" + options.getKey() +
-                                                                             "\n" + getVersion("taylorc"))),
-                              /*LowerCase=*/true);
-  manifest.dtype = stringifyStorageType(options.dtype).str();
-  manifest.form = options.form;
+  describes = emission == Emission::Manifest || emission == Emission::Artifact;
+  if (describes)
+    (*module)->setAttr(kRequest, describeRequest());
   if (failed(lowerToPairwise()))
     return failure();
   if (emission == Emission::Pairwise) {
@@ -327,7 +315,7 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
   for (const std::unique_ptr<Target> &target : targets)
     if (failed(compileTarget(*target, emission, code)))
       return failure();
-  result.output = result.manifest = manifest.print();
+  result.output = result.manifest = printManifestOfTargets();
   if (emission == Emission::Artifact) {
     FailureOr<std::string> linked = linkArtifact(code);
     if (failed(linked))

@@ -8,6 +8,7 @@
 #include "codegen/Driver/CompileOptions.h"
 #include "codegen/Target.h"
 #include "dialect/Refusal.h"
+#include "dialect/Taylor/TaylorDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -52,27 +53,6 @@ private:
   void beginPhase();
   mlir::LogicalResult runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build);
   void observe(llvm::StringRef stage, mlir::ModuleOp module);
-  /// Calls `attempt` and keeps the first refusal that it reports (`isRefusal`) in `refusal`, up to its first
-  /// semicolon, from the caller's handlers. Any other error reaches them: then, and where nothing is said,
-  /// `refusal` stays empty, and a failure is a fault of the compiler (`reportFault`).
-  template <typename Attempt> auto captureRefusal(std::string &refusal, Attempt attempt) {
-    bool isFault = false;
-    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-      if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
-        return mlir::failure();
-      if (!isRefusal(diagnostic)) {
-        isFault = true;
-        return mlir::failure();
-      }
-      if (refusal.empty())
-        refusal = llvm::StringRef(diagnostic.str()).split(';').first.str();
-      return mlir::success();
-    });
-    auto result = attempt();
-    if (isFault)
-      refusal.clear();
-    return result;
-  }
   /// An error behind another: `what`, that nobody asked for, was neither made nor refused.
   mlir::LogicalResult reportFault(llvm::StringRef what, llvm::StringRef wayOut);
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
@@ -84,25 +64,15 @@ private:
     return {options.headDim,     options.getValueDim(), widestKey,       widestValue,   options.dtype,
             options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states};
   }
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-  lowerWithRoom(const Target &target, TileUse use, mlir::ModuleOp functions,
-                llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> lower);
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-  lowerAlternative(const Target &target, mlir::ModuleOp programs, FormPlan &first, FormPlan &other);
-  mlir::LogicalResult addSteps(const Target &target, mlir::ModuleOp programs, ManifestTarget &described);
-  /// `refusal`: why there is no alternative, where that is known.
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target,
-                                                                 ManifestTarget &described,
-                                                                 bool withAlternatives,
-                                                                 const std::string &refusal = "");
+  mlir::LogicalResult declareInterface();
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target);
   std::string stageOf(llvm::StringRef stage, const Target &target) const;
   mlir::FailureOr<std::string> printTargetLevel(Emission emission);
   mlir::FailureOr<std::string> explain();
   mlir::FailureOr<std::string> report(bool json);
   mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
-  mlir::LogicalResult emitTarget(const Target &target, mlir::ModuleOp programs, Emission emission,
-                                 ManifestTarget &described, ArtifactCode &code);
+  RequestAttr describeRequest();
+  std::string printManifestOfTargets();
   mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code);
 
   mlir::MLIRContext &context;
@@ -115,7 +85,10 @@ private:
   bool isRecurrence = false;
   std::string stepReason;
   std::vector<std::unique_ptr<Target>> targets;
-  Manifest manifest;
+  /// Whether there will be a manifest: modules get the attributes that it is read of.
+  bool describes = false;
+  /// Of each target, as its code generator left it: the manifest is read of their attributes.
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> compiled;
   std::vector<std::string> phases;
   size_t phasesBegun = 0;
   std::string text, fileName;

@@ -2,6 +2,7 @@
 //
 // Which functions a specification becomes, and in which forms each has tile programs.
 #include "codegen/Driver/Driver.h"
+#include "codegen/Forms/Passes.h"
 
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
@@ -58,6 +59,28 @@ static void nameStep(FunctionOp function) {
   StringRef spec = function.getSpecName();
   bool prepares = function->hasAttr(kKeysAttr) && spec.consume_back(kKeysSuffix);
   function.setSymName((spec + (prepares ? ".append" : ".step")).str());
+}
+
+/// Names the functions and says their form; over prepared keys there is also `extend`, which is `step` for
+/// many queries.
+static void finishSteps(ModuleOp module, StringRef form, StringRef because) {
+  FunctionOp step;
+  bool preparesKeys = false;
+  for (auto function : module.getOps<FunctionOp>()) {
+    nameStep(function);
+    function.setFormAttr(makeForm(function, form));
+    if (function->hasAttr(kKeysAttr)) {
+      preparesKeys = true;
+      continue;
+    }
+    step = function;
+    setReason(function, because);
+  }
+  if (!preparesKeys)
+    return;
+  auto extend = cast<FunctionOp>(OpBuilder::atBlockEnd(module.getBody()).clone(*step));
+  extend.setSymName((step.getSpecName() + ".extend").str());
+  extend.setFormAttr(makeForm(extend, form));
 }
 
 /// Gives arrays that are kept of keys their role: `cache:NAME` before the call, `append:NAME` after it. So
@@ -133,7 +156,7 @@ LogicalResult Driver::prepareSteps() {
   std::string refusal;
   auto carry = [&] { return lower({stateBlock(), /*recurrent=*/true, /*queriesOnly=*/false}); };
   if (options.decode == "auto" && !options.states) {
-    isRecurrence = succeeded(captureRefusal(refusal, carry));
+    isRecurrence = succeeded(captureRefusal(&context, refusal, carry));
     if (!isRecurrence && refusal.empty())
       return reportFault("a step that carries states", "use --decode=cache until it is mended");
     double bytes = isRecurrence ? stateBytes(*steps->getOps<FunctionOp>().begin()) : 0;
@@ -156,32 +179,21 @@ LogicalResult Driver::prepareSteps() {
   } else {
     stepReason = "--decode=" + options.decode + (refusal.empty() ? "" : ", over all keys: " + refusal);
   }
-  for (auto function : steps->getOps<FunctionOp>()) {
-    nameStep(function);
-    if (isRecurrence)
-      manifest.addCarried(function);
-    if (function->hasAttr(kKeysAttr))
-      manifest.addCache(function);
-  }
+  finishSteps(*steps, isRecurrence ? "recurrent" : "parallel", stepReason);
   return success();
 }
 
 /// What the runtime would refuse to load, said before it is compiled: a message, empty if there is nothing.
-static std::string checkLimits(const Manifest &manifest, ModuleOp module) {
-  const ManifestTensor *wide = nullptr;
-  auto look = [&](const ManifestTensor &tensor) {
-    if (tensor.axes.size() > TAYLOR_MAX_RANK)
-      wide = &tensor;
-  };
-  llvm::for_each(manifest.inputs, look);
-  llvm::for_each(manifest.outputs, look);
-  llvm::for_each(manifest.saved, look);
-  if (wide)
-    return llvm::formatv(
-        "unsupported array '{0}' of {1} axes: kernels take at most {2}; join some of its axes", wide->name,
-        wide->axes.size(), TAYLOR_MAX_RANK);
+static std::string checkLimits(ModuleOp module) {
   for (auto function : module.getOps<FunctionOp>()) {
     auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+    auto arrays = llvm::concat<Value>(function.getBody().getArguments(), yield.getValues());
+    auto names = llvm::concat<const Attribute>(function.getArgNames(), *yield.getNames());
+    for (auto [array, name] : llvm::zip(arrays, names))
+      if (size_t rank = cast<ArrayType>(array.getType()).getAxes().size(); rank > TAYLOR_MAX_RANK)
+        return llvm::formatv(
+            "unsupported array '{0}' of {1} axes: kernels take at most {2}; join some of its axes",
+            cast<StringAttr>(name).getValue().split(':').second, rank, TAYLOR_MAX_RANK);
     if (size_t count = function.getBody().getNumArguments() + yield.getNumOperands();
         count > TAYLOR_MAX_TENSORS)
       return llvm::formatv(
@@ -192,6 +204,16 @@ static std::string checkLimits(const Manifest &manifest, ModuleOp module) {
   return "";
 }
 
+LogicalResult Driver::declareInterface() {
+  if (!describes)
+    return success();
+  DeclareInterfacePassOptions declare;
+  if (options.documents)
+    declare.ascending = kDocumentsInput.str();
+  return runPasses(*module,
+                   [&](OpPassManager &manager) { manager.addPass(createDeclareInterfacePass(declare)); });
+}
+
 LogicalResult Driver::lowerToPairwise() {
   SpecializePassOptions specialize;
   specialize.headDim = options.headDim;
@@ -200,7 +222,8 @@ LogicalResult Driver::lowerToPairwise() {
   if (failed(runStage(*module, "specialized",
                       [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
     return failure();
-  manifest.addSpecification(*module->getOps<SpecOp>().begin());
+  if (failed(declareInterface()))
+    return failure();
   module->walk([&](RecurrencesOp sums) {
     auto channels = [](ArrayType array) { return array.sizeOf(channelOf(array)); };
     widestKey = std::max(widestKey, channels(sums.getQuery().getType()));
@@ -218,189 +241,43 @@ LogicalResult Driver::lowerToPairwise() {
   if (failed(runPasses(*module,
                        [&](OpPassManager &manager) { buildSpecializedToPairsPipeline(manager, states); })))
     return failure();
-  manifest.addInterface(*module->getOps<SpecOp>().begin(), options.documents ? kDocumentsInput : "");
-  if (failed(runStage(*module, "pairwise", [&](OpPassManager &manager) {
+  if (failed(declareInterface()) || failed(runStage(*module, "pairwise", [&](OpPassManager &manager) {
         buildPairsToPairwisePipeline(manager, /*forwardOnly=*/!options.hasBackward());
       })))
     return failure();
-  manifest.addFunctions(*module, recurrent);
-  if (std::string message = checkLimits(manifest, *module); !message.empty())
+  if (std::string message = checkLimits(*module); !message.empty())
     return module->emitError() << message;
   return success();
 }
 
 //===----------------------------------------------------------------------===//
-// Forms
+// Tile programs
 //===----------------------------------------------------------------------===//
 
-static TileUse useOf(StringRef form) {
-  return form == "chunked" ? TileUse::Chunked : form == "recurrent" ? TileUse::Steps : TileUse::Parallel;
-}
-
-/// Whether two programs declare the same arrays of the caller.
-static bool takeSameTensors(tile::ProgramOp a, tile::ProgramOp b) {
-  auto namesOf = [](tile::ProgramOp program) {
-    return llvm::map_to_vector(program.getBlock()->getOps<tile::TensorOp>(),
-                               [](tile::TensorOp tensor) { return tensor.getName(); });
+/// Tile programs of a target: of all functions, in the form that was asked for, or where none was and there
+/// will be a manifest, also in another that may cost less.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target) {
+  OwningOpRef<ModuleOp> programs = module->clone();
+  if (steps)
+    for (auto function : steps->getOps<FunctionOp>())
+      programs->push_back(function->clone());
+  PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == "auto"};
+  auto build = [&](OpPassManager &manager) {
+    manager.addPass(createPlanFormsPass(plan, getProblem()));
+    buildFormPipeline(manager);
+    if (describes)
+      manager.addPass(createChooseFormsPass({target.getName()}, getProblem(), options.formCosts));
+    buildProgramPipeline(manager);
   };
-  return namesOf(a) == namesOf(b);
-}
-
-/// What has no room then is refused where its code is made.
-static constexpr int64_t kMostRetries = 4;
-
-/// Tile programs that `lower` makes of a copy of `functions`, whose plan is the target's, with the largest
-/// tiles that a block's memory has room for.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerWithRoom(const Target &target, TileUse use, ModuleOp functions,
-                                                       function_ref<LogicalResult(ModuleOp)> lower) {
-  TargetProblem problem = getProblem();
-  TileSizes sizes = target.planTiles(problem, use);
-  auto make = [&]() -> FailureOr<OwningOpRef<ModuleOp>> {
-    OwningOpRef<ModuleOp> programs = functions.clone();
-    setPlan(*programs, sizes);
-    if (failed(lower(*programs)))
+  if (failed(runPasses(*programs, build)))
+    return failure();
+  nameCache(*programs);
+  if (describes) {
+    (*programs)->setAttr(tile::kTarget, target.describe(&context));
+    auto describe = [](OpPassManager &manager) { manager.addPass(createDescribeProgramsPass()); };
+    if (failed(runPasses(*programs, describe)))
       return failure();
-    return programs;
-  };
-  FailureOr<OwningOpRef<ModuleOp>> programs = make();
-  // Warnings were given at the first.
-  ScopedDiagnosticHandler quiet(&context, swallowWarning);
-  while (succeeded(programs) && problem.retries < kMostRetries && !target.hasRoom(**programs, problem)) {
-    // A retry whose sizes are at their least already changes nothing; the next one shrinks others.
-    TileSizes smaller = sizes;
-    while (problem.retries < kMostRetries && smaller == sizes) {
-      ++problem.retries;
-      smaller = target.planTiles(problem, use);
-    }
-    if (smaller == sizes)
-      break;
-    sizes = smaller;
-    programs = make();
   }
+  observe(stageOf("tile", target), *programs);
   return programs;
-}
-
-/// Tile programs of a target in one form; what their functions cost is in `form`.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
-  CostRates rates = target.getRates(getProblem());
-  rates.machine = options.formCosts;
-  return lowerWithRoom(target, useOf(form.name), *module, [&](ModuleOp programs) -> LogicalResult {
-    if (failed(runPasses(programs, buildFormPipeline)))
-      return failure();
-    for (auto function : programs.getOps<FunctionOp>()) {
-      StringRef name = function.getSymName().rsplit('.').second;
-      form.costs[name.str()] = estimateCost(function, name, rates);
-    }
-    return runPasses(programs, buildProgramPipeline);
-  });
-}
-
-/// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
-/// `first`. Fails where the compiler does.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerAlternative(const Target &target, ModuleOp programs,
-                                                          FormPlan &first, FormPlan &other) {
-  other.name = "chunked";
-  other.isAlternative = true;
-  // That some sums stay as they are in a form that nobody asked for is no news.
-  ScopedDiagnosticHandler quiet(&context, swallowWarning);
-  std::string refusal;
-  FailureOr<OwningOpRef<ModuleOp>> lowered =
-      captureRefusal(refusal, [&] { return lowerForm(target, other); });
-  if (failed(lowered) && refusal.empty())
-    return reportFault("the chunked form", "use --form=parallel until it is mended");
-  for (auto program : llvm::make_early_inc_range(programs.getOps<tile::ProgramOp>())) {
-    std::string name = program.getSymName().str(), &reason = first.reasons[name];
-    reason = "parallel: ";
-    if (failed(lowered)) {
-      reason += refusal;
-      continue;
-    }
-    auto twin = (*lowered)->lookupSymbol<tile::ProgramOp>(name);
-    std::optional<int64_t> crossover =
-        findCrossover(first.costs[name], other.costs[name], manifest.mask == "causal");
-    if (crossover && takeSameTensors(program, twin)) {
-      reason = "chunked from about " + std::to_string(*crossover) +
-               " tokens on (one head that attends to itself), parallel below, by the costs of both";
-      continue;
-    }
-    reason +=
-        crossover ? "the chunked form takes other tensors" : "the chunked form costs more at 1048576 tokens";
-    twin.erase();
-  }
-  if (failed(lowered) || (*lowered)->getOps<tile::ProgramOp>().empty())
-    return OwningOpRef<ModuleOp>();
-  return std::move(*lowered);
-}
-
-/// Tile programs of a target: in the form that was asked for, or where none was also in others that may cost
-/// less.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, ManifestTarget &described,
-                                                     bool withAlternatives, const std::string &refusal) {
-  FormPlan first, other;
-  first.name = options.form == "auto" ? "parallel" : options.form;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first);
-  if (failed(programs))
-    return failure();
-  OwningOpRef<ModuleOp> alternative;
-  if (withAlternatives) {
-    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerAlternative(target, **programs, first, other);
-    if (failed(lowered))
-      return failure();
-    alternative = std::move(*lowered);
-  }
-  for (auto program : (*programs)->getOps<tile::ProgramOp>())
-    if (std::string &reason = first.reasons[program.getSymName().str()]; reason.empty())
-      reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
-  described.name = target.getName();
-  described.kind = stringifyTargetKind(target.getKind()).str();
-  TileSizes sizes = tile::getTileSizes(*(*programs)->getOps<tile::ProgramOp>().begin());
-  described.tiles = {{std::string(nameOf(AxisRole::Query)), sizes.rows.queries},
-                     {std::string(nameOf(AxisRole::Key)), sizes.rows.keys},
-                     {"outer_u", sizes.columns.keys},
-                     {"tokens", sizes.tokens}};
-  target.describe(described);
-  if (failed(manifest.addPrograms(**programs, first, described)))
-    return failure();
-  if (alternative) {
-    if (failed(manifest.addPrograms(*alternative, other, described)))
-      return failure();
-    Block *body = (*programs)->getBody();
-    body->getOperations().splice(body->end(), alternative->getBody()->getOperations());
-  }
-  if (steps && failed(addSteps(target, **programs, described)))
-    return failure();
-  observe(stageOf("tile", target), **programs);
-  return programs;
-}
-
-/// The function `step`, beside the programs of the others; over prepared keys also `append`, which prepares
-/// them, and `extend`, which is `step` for many queries.
-LogicalResult Driver::addSteps(const Target &target, ModuleOp programs, ManifestTarget &described) {
-  FormPlan form;
-  form.name = isRecurrence ? "recurrent" : "parallel";
-  form.reasons["step"] = stepReason;
-  auto add = [&](TileUse use, ModuleOp functions) -> LogicalResult {
-    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerWithRoom(
-        target, use, functions, [&](ModuleOp programs) { return runPasses(programs, buildProgramPipeline); });
-    if (failed(lowered))
-      return failure();
-    if (!manifest.cache.empty())
-      nameCache(**lowered);
-    if (failed(manifest.addPrograms(**lowered, form, described)))
-      return failure();
-    Block *body = programs.getBody();
-    body->getOperations().splice(body->end(), (*lowered)->getBody()->getOperations());
-    return success();
-  };
-  if (failed(add(isRecurrence ? TileUse::Steps : TileUse::FewQueries, *steps)))
-    return failure();
-  if (manifest.cache.empty())
-    return success();
-  OwningOpRef<ModuleOp> many = steps->clone();
-  for (auto function : llvm::make_early_inc_range(many->getOps<FunctionOp>()))
-    if (function->hasAttr(kKeysAttr))
-      function.erase();
-    else
-      function.setSymName((function.getSpecName() + ".extend").str());
-  return add(TileUse::Parallel, *many);
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Contract.h"
+#include "dialect/Refusal.h"
+#include "runtime/artifact.h"
 
 using namespace mlir;
 using namespace mlir::simt;
 
 std::string mlir::simt::getEntryName(tile::KernelOp kernel) {
   return getEntryName(kernel->getParentOfType<tile::ProgramOp>().getSymName(), kernel.getSymName());
-}
-
-std::string mlir::simt::getEntryName(StringRef program, StringRef kernel) {
-  return (program + "_" + kernel).str();
 }
 
 static int64_t integerOr(Operation *op, StringRef name, int64_t otherwise) {
@@ -80,6 +78,31 @@ SmallVector<Box> mlir::simt::getBoxes(tile::KernelOp kernel) {
   return boxes;
 }
 
+/// PTX ISA, "Kernel Function Parameters": bytes of them; from PTX 8.1 on 32764 on sm_70 and later, with
+/// drivers that know it. A tensor has an address and a stride per axis, of 8 bytes each.
+static constexpr int64_t kMostParameterBytes = 4352;
+
+LogicalResult mlir::simt::checkParameters(tile::KernelOp kernel) {
+  SmallVector<Value> used = getArguments(kernel);
+  if (used.size() > TAYLOR_MAX_ARGUMENTS)
+    return taylor::refuse(kernel.emitError("unsupported kernel of "))
+           << used.size() << " arrays: a GPU's kernels take at most " << TAYLOR_MAX_ARGUMENTS
+           << "; join inputs of one shape along a further axis";
+  int64_t bytes = 8 * int64_t(std::size(kSizeRoles));
+  for (Value array : used) {
+    bool isTensor = isa<tile::TensorOp>(array.getDefiningOp());
+    bytes += 8 + (isTensor ? 8 * int64_t(cast<tile::ArrayType>(array.getType()).getAxes().size()) : 0);
+  }
+  if (int64_t maps = getBoxes(kernel).size())
+    bytes = llvm::alignTo(bytes, kMapAlignment) + kMapBytes * maps;
+  if (bytes > kMostParameterBytes)
+    return taylor::refuse(kernel.emitOpError())
+           << "unsupported on this target: " << bytes << " bytes of parameters, for " << used.size()
+           << " arrays, where a kernel may have " << kMostParameterBytes
+           << "; compile parts of the specification by themselves";
+  return success();
+}
+
 bool mlir::simt::isPersistent(tile::KernelOp kernel) {
   return kernel.walk([](OwnTilesOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
@@ -89,4 +112,27 @@ int64_t mlir::simt::getNumThreads(tile::KernelOp kernel) {
   for (auto roles : kernel.getBlock()->getOps<RolesOp>())
     return 128 + threads * int64_t(roles.getMembers());
   return threads;
+}
+
+EntryAttr mlir::simt::describeEntry(tile::KernelOp kernel) {
+  Builder builder(kernel.getContext());
+  auto unitIf = [&](bool holds) { return holds ? builder.getUnitAttr() : UnitAttr(); };
+  SmallVector<Value> used = getArguments(kernel);
+  SmallVector<Attribute> arguments, maps;
+  for (Value array : used) {
+    auto tensor = array.getDefiningOp<tile::TensorOp>();
+    StringAttr name =
+        tensor ? tensor.getNameAttr() : cast<tile::WorkspaceOp>(array.getDefiningOp()).getNameAttr();
+    arguments.push_back(ArgumentAttr::get(builder.getContext(), name, unitIf(!tensor),
+                                          unitIf(tensor && isAligned16(tensor.getType()))));
+  }
+  for (const Box &box : getBoxes(kernel))
+    maps.push_back(TensorMapAttr::get(builder.getContext(), llvm::find(used, box.array) - used.begin(),
+                                      box.swizzle, box.sizes));
+  bool startsEarly = kernel.walk([](AwaitPreviousOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return EntryAttr::get(builder.getContext(), builder.getStringAttr(getEntryName(kernel)),
+                        getNumThreads(kernel), getSharedBytes(kernel), kernel.getGridAttr(),
+                        builder.getArrayAttr(arguments),
+                        maps.empty() ? ArrayAttr() : builder.getArrayAttr(maps), unitIf(isPersistent(kernel)),
+                        unitIf(startsEarly));
 }

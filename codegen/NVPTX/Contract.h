@@ -16,10 +16,15 @@ inline constexpr AxisRef kSizeRoles[] = {AxisRole::Batch, AxisRole::Head, AxisRo
 /// Attributes of a tile.kernel: warps of a block, and bytes of its shared memory (i64 each).
 inline constexpr llvm::StringLiteral kWarpsAttr = "simt.warps";
 inline constexpr llvm::StringLiteral kSharedAttr = "simt.shared";
+/// Of the function that a kernel becomes: `#simt.entry`.
+inline constexpr llvm::StringLiteral kEntryAttr = "simt.entry";
 
 /// `forward_attend` for kernel @attend of program @forward.
 std::string getEntryName(tile::KernelOp kernel);
-std::string getEntryName(llvm::StringRef program, llvm::StringRef kernel);
+/// Refuses kernels that take more arrays or bytes of parameters than a launch may have.
+LogicalResult checkParameters(tile::KernelOp kernel);
+/// How the kernel is launched: what `simt.ptx` and the manifest tell of it.
+EntryAttr describeEntry(tile::KernelOp kernel);
 int64_t getNumWarps(tile::KernelOp kernel);
 int64_t getSharedBytes(tile::KernelOp kernel);
 
@@ -39,6 +44,9 @@ struct Box {
   int64_t swizzle = 0; ///< bytes of a line
   bool operator==(const Box &) const = default;
 };
+
+/// Bytes of a tensor map, a kernel's parameter, and what their address is a multiple of.
+inline constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 
 /// The boxes of a copy into a swizzled buffer; none where no tensor map describes it, whatever the sizes.
 std::optional<Box> getBox(CopyOp copy);

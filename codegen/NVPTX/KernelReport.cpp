@@ -123,12 +123,12 @@ std::optional<Report> mlir::simt::reportKernels(PTXOp code, const ScoreTiles &ti
   }
   auto counts = countInstructions(code.getText());
   Report all;
-  for (auto entry : code.getEntries().getAsRange<DictionaryAttr>()) {
+  for (auto entry : code.getEntries().getAsRange<EntryAttr>()) {
     KernelReport report;
-    report.name = entry.getAs<StringAttr>("name").str();
+    report.name = entry.getName().str();
     report.target = target->name;
-    report.threads = entry.getAs<IntegerAttr>("threads").getInt();
-    report.shared = entry.getAs<IntegerAttr>("shared").getInt();
+    report.threads = entry.getThreads();
+    report.shared = entry.getShared();
     if (auto found = tiles.find(report.name); found != tiles.end())
       std::tie(report.queries, report.keys) = found->second;
     if (assembly)

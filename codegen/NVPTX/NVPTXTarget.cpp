@@ -8,6 +8,7 @@
 #include "codegen/NVPTX/SharedPlan.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "codegen/NVPTX/TileModel.h"
+#include "dialect/Refusal.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -28,7 +29,7 @@ public:
   taylor::TargetKind getKind() const override { return taylor::TargetKind::Ptx; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
-  bool hasRoom(ModuleOp programs, const taylor::TargetProblem &problem) const override;
+  std::string refuse(ModuleOp programs, const taylor::TargetProblem &problem) const override;
   taylor::CostRates getRates(const taylor::TargetProblem &problem) const override;
   std::vector<std::string> getPhases() const override {
     return {"layouts and copies", "code of one thread", "PTX", "ptxas"};
@@ -38,14 +39,16 @@ public:
   LogicalResult report(ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
                        std::unique_ptr<taylor::KernelReports> &reports) const override;
   LogicalResult emit(ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
-                     taylor::ArtifactCode &code, taylor::ManifestTarget &manifest) const override;
+                     taylor::ArtifactCode &code) const override;
+  tile::TargetAttr describe(MLIRContext *context) const override {
+    return tile::TargetAttr::get(context, StringAttr::get(context, target.name),
+                                 StringAttr::get(context, stringifyTargetKind(getKind())), {}, {});
+  }
 
 private:
   LogicalResult lowerToThreads(const taylor::TargetProblem &problem, taylor::StageRunner run) const;
-  /// `ofThreads` sees the tile programs as they are last.
-  FailureOr<PTXOp> lowerToText(
-      ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
-      llvm::function_ref<void()> ofThreads = [] {}) const;
+  FailureOr<PTXOp> lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
+                               taylor::StageRunner run) const;
 
   const simt::Target &target;
 };
@@ -84,17 +87,21 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   return sizes;
 }
 
-bool NVPTXTarget::hasRoom(ModuleOp programs, const taylor::TargetProblem &problem) const {
+std::string NVPTXTarget::refuse(ModuleOp programs, const taylor::TargetProblem &problem) const {
   OwningOpRef<ModuleOp> copy = programs.clone();
-  ScopedDiagnosticHandler quiet(programs.getContext(), [](Diagnostic &) { return success(); });
-  PassManager manager(programs.getContext(), ModuleOp::getOperationName());
+  MLIRContext *context = programs.getContext();
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  PassManager manager(context, ModuleOp::getOperationName());
   buildSharedMemoryPipeline(manager, target, stringifyF32Products(problem.f32Products));
-  if (failed(manager.run(*copy)))
-    return true;
-  WalkResult tooLarge = copy->walk([&](tile::KernelOp kernel) {
-    return WalkResult(success(planShared(kernel).bytes <= target.sharedPerBlock));
+  manager.addPass(createAllocateShared({target.sharedPerBlock}));
+  std::string refusal;
+  (void)taylor::captureRefusal(context, refusal, [&]() -> LogicalResult {
+    if (failed(manager.run(*copy)))
+      return failure();
+    WalkResult walk = copy->walk([](tile::KernelOp kernel) { return WalkResult(checkParameters(kernel)); });
+    return failure(walk.wasInterrupted());
   });
-  return !tooLarge.wasInterrupted();
+  return refusal;
 }
 
 /// Measured on an H100 (README.md, "Costs of forms"): where both forms take the same time, that of the
@@ -144,12 +151,9 @@ LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,
 }
 
 FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
-                                          taylor::StageRunner run,
-                                          llvm::function_ref<void()> ofThreads) const {
-  if (failed(lowerToThreads(problem, run)))
-    return failure();
-  ofThreads();
-  if (failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager, target.cacheBytes); })) ||
+                                          taylor::StageRunner run) const {
+  if (failed(lowerToThreads(problem, run)) ||
+      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager, target.cacheBytes); })) ||
       failed(run("ptx", [&](OpPassManager &manager) { manager.addPass(createEmitPTX({target.name})); })))
     return failure();
   return *module.getOps<PTXOp>().begin();
@@ -191,54 +195,11 @@ FailureOr<std::string> NVPTXTarget::print(ModuleOp module, const taylor::TargetP
   return text + "\n";
 }
 
-/// What roles and early starts change of a kernel that the manifest tells: its blocks, tensor maps after its
-/// parameters, and that it may begin before others have ended.
-static void describeKernel(tile::KernelOp op, taylor::ManifestKernel &kernel) {
-  for (auto [i, text] : llvm::enumerate(kernel.grid)) {
-    text.clear();
-    llvm::raw_string_ostream stream(text);
-    tile::printExtent(stream, op.getExtent(i));
-  }
-  SmallVector<Value> arguments = getArguments(op);
-  for (const Box &box : getBoxes(op))
-    kernel.maps.push_back({size_t(llvm::find(arguments, box.array) - arguments.begin()),
-                           {box.sizes.begin(), box.sizes.end()},
-                           box.swizzle});
-  kernel.isPersistent = isPersistent(op);
-  op.walk([&](AwaitPreviousOp) { kernel.startsEarly = true; });
-}
-
-static void describeKernels(ModuleOp module, taylor::ManifestTarget &manifest) {
-  for (auto program : module.getOps<tile::ProgramOp>())
-    for (auto op : program.getBlock()->getOps<tile::KernelOp>())
-      for (taylor::ManifestCode &function : manifest.functions)
-        for (taylor::ManifestKernel &kernel : function.kernels)
-          if (function.name == program.getSymName() && kernel.name == op.getSymName())
-            describeKernel(op, kernel);
-}
-
 LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &problem,
-                                taylor::StageRunner run, taylor::ArtifactCode &code,
-                                taylor::ManifestTarget &manifest) const {
-  // Which arrays need aligned rows is known of the tile programs, which the lowering consumes.
-  std::map<std::string, bool> aligned;
-  for (auto program : module.getOps<tile::ProgramOp>())
-    for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
-      aligned[tensor.getName().str()] = isAligned16(tensor.getType());
-  FailureOr<PTXOp> ptx = lowerToText(module, problem, run, [&] { describeKernels(module, manifest); });
+                                taylor::StageRunner run, taylor::ArtifactCode &code) const {
+  FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
   if (failed(ptx))
     return failure();
-  for (taylor::ManifestCode &function : manifest.functions)
-    for (taylor::ManifestKernel &kernel : function.kernels) {
-      kernel.entry = getEntryName(function.name, kernel.name);
-      for (taylor::ManifestArgument &argument : kernel.arguments)
-        argument.aligned16 = !argument.isWorkspace && aligned[argument.name];
-      for (auto entry : ptx->getEntries().getAsRange<DictionaryAttr>())
-        if (cast<StringAttr>(entry.get("name")).getValue() == kernel.entry) {
-          kernel.threads = cast<IntegerAttr>(entry.get("threads")).getInt();
-          kernel.shared = cast<IntegerAttr>(entry.get("shared")).getInt();
-        }
-    }
   code.images.push_back({getName(), /*isPtx=*/true, ptx->getText().str()});
   // Where there is ptxas, machine code for this GPU starts without the driver's compiler.
   std::string ptxas = findPtxas(), error;

@@ -440,7 +440,7 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
     Option<"cache", "cache", "int64_t", /*default=*/"0", "bytes of the second-level cache; 0: all heads at a time">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
-                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
 }
 
 def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
@@ -488,7 +488,7 @@ def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
     ```mlir
     llvm.func @forward_attend(%b: i64, ..) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128>} { .. }
     // becomes
-    simt.ptx "sm_80" entries [ {name = "forward_attend", shared = 49152 : i64, threads = 128 : i64} ] {
+    simt.ptx "sm_80" entries [#simt.entry<"forward_attend", threads = 128, shared = 49152, ..>] {
       ".version 8.0"
       ".target sm_80"
       ..

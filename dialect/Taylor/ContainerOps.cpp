@@ -439,6 +439,7 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
   NamedAttrList parameters;
   if ((succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
       (succeeded(parser.parseOptionalKeyword("plan")) && parser.parseAttribute(properties.plan)) ||
+      (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form)) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   properties.arg_names = builder.getArrayAttr(names);
@@ -466,6 +467,8 @@ void FunctionOp::print(OpAsmPrinter &printer) {
   printParameters(printer, getParameters());
   if (getPlanAttr())
     printer << " plan " << getPlanAttr();
+  if (getFormAttr())
+    printer << " form " << getFormAttr();
   printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -478,6 +481,8 @@ void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn se
 LogicalResult FunctionOp::verify() {
   if (Attribute plan = getPlanAttr(); plan && !isa<tile::PlanAttr>(plan))
     return emitOpError("expected #tile.plan<..> as its plan, but got ") << plan;
+  if (Attribute form = getFormAttr(); form && !isa<tile::FormAttr>(form))
+    return emitOpError("expected #tile.form<..> as its form, but got ") << form;
   if (getArgNames().size() != getBody().getNumArguments())
     return emitOpError("expected one name per argument");
   int64_t inputs = llvm::count_if(getArgNames().getAsValueRange<StringAttr>(),

@@ -68,6 +68,54 @@ def Taylor_SourceAttr : Taylor_Attr<"Source", "source"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Taylor_RequestAttr : Taylor_Attr<"Request", "request"> {
+  let summary = "what a compilation was asked for, as far as the manifest tells";
+  let description = [{
+    The module's attribute `taylor.request`. `hash` is of the text, the options and the compiler.
+
+    ```mlir
+    module attributes {taylor.request = #taylor.request<hash = "1f..", form = "auto", dtype = "bf16">} {
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$hash, "::mlir::StringAttr":$form, "::mlir::StringAttr":$dtype);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Taylor_TensorAttr : Taylor_Attr<"Tensor", "tensor"> {
+  let summary = "an argument or result of a specification, as callers see it";
+  let description = [{
+    `source` is an argument's. The elements of one that is `ascending` must ascend along the last
+    axis.
+
+    ```mlir
+    #taylor.tensor<"q", !taylor.array<[b, h, t, d = 64], f32>, source = <projection>>
+    #taylor.tensor<"documents", !taylor.array<[b, u], i32>, source = <input>, ascending = unit>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type, OptionalParameter<"::taylor::SourceAttr">:$source,
+                        OptionalParameter<"::mlir::UnitAttr">:$ascending);
+  let assemblyFormat = "`<` $name `,` $type (`,` struct($source, $ascending)^)? `>`";
+}
+
+def Taylor_InterfaceAttr : Taylor_Attr<"Interface", "interface"> {
+  let summary = "what callers of a specification must know, on any target";
+  let description = [{
+    The module's attribute `taylor.interface` (`taylor-declare-interface`). `mask` is causal where
+    no query depends on a later token. With `aligned` keys are read at the positions of queries: a
+    call must have 0 <= offset and offset + T <= U. `inputs` and `outputs` are lists of
+    `#taylor.tensor`.
+
+    ```mlir
+    module attributes {taylor.interface = #taylor.interface<"softmax", parameters = {}, mask = causal,
+        inputs = [#taylor.tensor<"q", !taylor.array<[b, h, t, d = 64], f32>, source = <projection>>, ..],
+        outputs = [#taylor.tensor<"o", !taylor.array<[b, h, t, e = 64], f32>>]>} {
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$spec, "::mlir::DictionaryAttr":$parameters, EnumParameter<Taylor_Mask>:$mask,
+                        OptionalParameter<"::mlir::UnitAttr">:$aligned, "::mlir::ArrayAttr":$inputs, "::mlir::ArrayAttr":$outputs);
+  let assemblyFormat = "`<` $spec `,` struct($parameters, $mask, $aligned, $inputs, $outputs) `>`";
+}
+
 def Taylor_PairSumAttr : Taylor_Attr<"PairSum", "pair_sum"> {
   let summary = "one output of a pairwise operation";
   let description = [{

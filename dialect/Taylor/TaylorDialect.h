@@ -28,4 +28,13 @@
 #define GET_OP_CLASSES
 #include "dialect/Taylor/TaylorOps.h.inc"
 
+namespace taylor {
+
+/// A module's attribute, `#taylor.interface` (taylor-declare-interface).
+inline constexpr llvm::StringLiteral kInterface = "taylor.interface";
+/// A module's attribute, `#taylor.request`.
+inline constexpr llvm::StringLiteral kRequest = "taylor.request";
+
+} // namespace taylor
+
 #endif

@@ -62,7 +62,8 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
     gradients. `arg_names` and the names of the yield are the roles of runtime/MANIFEST.md:
     `input:q`, `saved:m`, `cotangent:o`; `output:o`, `gradient:q`. `sources` (forward only) and
     `spec_name` carry what the manifest tells a model. `plan #tile.plan<..>`, after the parameters,
-    says how the function becomes a tile program (`taylor-plan-tiles`).
+    says how the function becomes a tile program (`taylor-plan-tiles`), and after it
+    `form #tile.form<..>` what the manifest tells of that program.
 
     ```mlir
     taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [...] {
@@ -73,7 +74,8 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$spec_name, StrArrayAttr:$arg_names,
                        OptionalAttr<TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">>:$sources,
-                       DefaultValuedAttr<DictionaryAttr, "{}">:$parameters, OptionalAttr<AnyAttr>:$plan);
+                       DefaultValuedAttr<DictionaryAttr, "{}">:$parameters,
+                       OptionalAttr<AnyAttr>:$plan, OptionalAttr<AnyAttr>:$form);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -39,6 +39,11 @@ void relax(Operation *op);
 /// The attribute of a `taylor.function` and of a `tile.program` that holds its `#tile.plan`.
 inline constexpr llvm::StringLiteral kPlan = "plan";
 
+/// A module's attribute, a list of `#tile.program_facts` (taylor-describe-programs).
+inline constexpr llvm::StringLiteral kPrograms = "tile.programs";
+/// A module's attribute, `#tile.target`.
+inline constexpr llvm::StringLiteral kTarget = "tile.target";
+
 /// The sizes of an operation's plan; the defaults where it has none.
 taylor::TileSizes getTileSizes(Operation *op);
 

@@ -56,10 +56,13 @@ static LogicalResult verifyHasAxes(Operation *op, TileType tile, ArrayAttr names
 // Programs
 //===----------------------------------------------------------------------===//
 
-void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name, PlanAttr plan) {
+void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name, PlanAttr plan,
+                      FormAttr form) {
   state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
   if (plan)
     state.addAttribute(getPlanAttrName(state.name), plan);
+  if (form)
+    state.addAttribute(getFormAttrName(state.name), form);
   state.addRegion()->emplaceBlock();
 }
 

@@ -6,6 +6,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "dialect/Tile/TileFacts.td"
 include "dialect/Tile/TileTypes.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
@@ -17,9 +18,10 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "one function of an artifact: arrays, then kernels in sequence";
   let description = [{
-    `plan` says how the program was made, if a target made it. Holds `tile.tensor` ops in the order
-    of the manifest's list for this function, then `tile.workspace` ops, then `tile.kernel` ops. A
-    kernel starts when all blocks of the one before have finished.
+    `plan` says how the program was made, if a target made it, and `form` which function it
+    computes, for an artifact. Holds `tile.tensor` ops in the order of the manifest's list for this
+    function, then `tile.workspace` ops, then `tile.kernel` ops. A kernel starts when all blocks of
+    the one before have finished.
 
     ```mlir
     tile.program @forward {
@@ -38,12 +40,13 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Tile_PlanAttr>:$plan);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Tile_PlanAttr>:$plan, OptionalAttr<Tile_FormAttr>:$form);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`plan` qualified($plan)^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`plan` qualified($plan)^)? (`form` qualified($form)^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, CArg<"::mlir::tile::PlanAttr", "{}">:$plan)>];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, CArg<"::mlir::tile::PlanAttr", "{}">:$plan,
+                               CArg<"::mlir::tile::FormAttr", "{}">:$form)>];
   let extraClassDeclaration = [{
     ::mlir::Block *getBlock() { return &getBody().front(); }
   }];

@@ -5,6 +5,7 @@
 
 #include "dialect/AxisRef.h"
 #include "dialect/Features/Features.h"
+#include "dialect/Tile/FormCost.h"
 #include "dialect/Tile/TileSizes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

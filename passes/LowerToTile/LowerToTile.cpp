@@ -560,7 +560,8 @@ LogicalResult ProgramAssembler::run(StringRef name) {
   if (failed(partition.run()))
     return failure();
   auto plan = cast_if_present<tile::PlanAttr>(function.getPlanAttr());
-  auto program = tile::ProgramOp::create(builder, function.getLoc(), name, plan);
+  auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
+  auto program = tile::ProgramOp::create(builder, function.getLoc(), name, plan, form);
   builder.setInsertionPointToStart(program.getBlock());
   declareTensors();
   declareWorkspace();

@@ -55,6 +55,27 @@ def PlanTilesPass : Pass<"taylor-plan-tiles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
+def DescribeProgramsPass : Pass<"taylor-describe-programs", "::mlir::ModuleOp"> {
+  let summary = "what the manifest tells of programs, as an attribute of the module";
+  let description = [{
+    Rule: `tile.programs` of the module lists for each `tile.program` its name, form, arrays and
+    kernels. It stays where targets make code of the programs. A program without `form` counts as
+    the parallel form of the function of its name.
+
+    ```mlir
+    module {
+      tile.program @forward form #tile.form<"parallel" of "forward"> {
+        %x = tile.tensor "input:x" : !tile.array<[b, h, t], f32>
+        tile.kernel @double grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
+    // becomes
+    module attributes {tile.programs = [#tile.program_facts<"forward", form = <"parallel" of "forward">,
+        tensors = [#tile.named_array<"input:x", !tile.array<[b, h, t], f32>>], kernels = ["double"], workspace = []>]} {
+      tile.program @forward form #tile.form<"parallel" of "forward"> { .. }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+}
+
 def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {
   let summary = "operands of products in a 16-bit type, sums in f32";
   let description = [{

@@ -190,11 +190,11 @@ struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
       auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName());
       if (!function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) || !threads)
         continue;
-      auto shared = function->getAttrOfType<IntegerAttr>(kSharedAttr);
-      entries.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("name", function.getSymNameAttr()),
-           builder.getNamedAttr("shared", builder.getI64IntegerAttr(shared ? shared.getInt() : 0)),
-           builder.getNamedAttr("threads", builder.getI64IntegerAttr(threads[0]))}));
+      auto entry = function->getAttrOfType<EntryAttr>(kEntryAttr);
+      if (!entry)
+        entry = EntryAttr::get(&getContext(), function.getSymNameAttr(), threads[0], /*shared=*/0, {}, {}, {},
+                               {}, {});
+      entries.push_back(entry);
     }
     if (entries.empty()) {
       emitErrorInside(

@@ -109,5 +109,10 @@ std::optional<FragmentAxes> getFragmentAxes(LayoutAttr layout);
 /// Whether each thread holds, under `from`, every element that it needs under `to`.
 bool isRenumbering(LayoutAttr from, LayoutAttr to, tile::TileType tile);
 
+/// The entry's name of kernel @attend of program @forward: "forward_attend".
+inline std::string getEntryName(llvm::StringRef program, llvm::StringRef kernel) {
+  return (program + "_" + kernel).str();
+}
+
 } // namespace mlir::simt
 #endif

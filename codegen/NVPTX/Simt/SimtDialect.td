@@ -23,6 +23,51 @@ def Simt_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
+def Simt_ArgumentAttr : AttrDef<Simt_Dialect, "Argument"> {
+  let mnemonic = "argument";
+  let summary = "an array that a kernel reads or writes: `#simt.argument<\"input:q\", aligned16 = unit>`";
+  let description = [{
+    `aligned16`: the address, and every stride but those of axes of size 1 and of a contiguous last
+    axis, must be multiples of 16 bytes (README.md, "The contract").
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, OptionalParameter<"::mlir::UnitAttr">:$workspace,
+                        OptionalParameter<"::mlir::UnitAttr">:$aligned16);
+  let assemblyFormat = "`<` $name (`,` struct($workspace, $aligned16)^)? `>`";
+}
+
+def Simt_TensorMapAttr : AttrDef<Simt_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "a tensor map that a kernel takes: `#simt.tensor_map<argument = 1, swizzle = 128, box = 1, 1, 128, 64>`";
+  let description = [{
+    Of the kernel's argument of that number: elements of a box along each of the array's axes, and
+    bytes of a line of shared memory (CUDA Driver API, "Tensor Map Object Management").
+  }];
+  let parameters = (ins "int64_t":$argument, "int64_t":$swizzle, ArrayRefParameter<"int64_t">:$box);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Simt_EntryAttr : AttrDef<Simt_Dialect, "Entry"> {
+  let mnemonic = "entry";
+  let summary = "how a kernel is launched";
+  let description = [{
+    Threads of a block, bytes of dynamic shared memory, extents of the grid, arguments after the
+    sizes, tensor maps after these. Of a `persistent` kernel no more blocks are launched than run at
+    a time, since a block takes one place of the grid after the other. An `early` one waits for the
+    kernels before it, and so may begin while they run.
+
+    ```mlir
+    #simt.entry<"forward_attend", threads = 128, shared = 49152,
+        grid = [#tile.extent<b>, #tile.extent<h>, #tile.extent<ceildiv(t, 64)>],
+        arguments = [#simt.argument<"input:q", aligned16 = unit>]>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$threads, "int64_t":$shared,
+                        OptionalParameter<"::mlir::ArrayAttr">:$grid, OptionalParameter<"::mlir::ArrayAttr">:$arguments,
+                        OptionalParameter<"::mlir::ArrayAttr">:$maps, OptionalParameter<"::mlir::UnitAttr">:$persistent,
+                        OptionalParameter<"::mlir::UnitAttr">:$early);
+  let assemblyFormat = "`<` $name `,` struct($threads, $shared, $grid, $arguments, $maps, $persistent, $early) `>`";
+}
+
 def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "which thread holds which elements of a tile, in which of its registers";

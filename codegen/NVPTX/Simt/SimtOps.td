@@ -527,17 +527,16 @@ def Simt_ContractOp : Simt_Op<"contract", [MemoryEffects<[MemRead<Simt_SharedMem
 def Simt_PTXOp : Simt_Op<"ptx"> {
   let summary = "kernels as PTX text for one target";
   let description = [{
-    One string per line of the text. For each entry: threads of a block, and bytes of dynamic shared
-    memory.
+    One string per line of the text. Each entry says how its kernel is launched.
 
     ```mlir
-    simt.ptx "sm_80" entries [ {name = "forward_attend", shared = 49152 : i64, threads = 128 : i64} ] {
+    simt.ptx "sm_80" entries [#simt.entry<"forward_attend", threads = 128, shared = 49152, ..>] {
       ".version 8.0"
       ".target sm_80"
     }
     ```
   }];
-  let arguments = (ins StrAttr:$target, ArrayAttr:$entries, StrAttr:$text);
+  let arguments = (ins StrAttr:$target, TypedArrayAttrBase<Simt_EntryAttr, "entries">:$entries, StrAttr:$text);
   let assemblyFormat = "$target `entries` $entries custom<Lines>($text) attr-dict";
 }
 #endif

@@ -15,10 +15,6 @@ KernelEmitter::KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared, int64
     : kernel(kernel), shared(shared), cacheBytes(cacheBytes), builder(kernel.getContext()),
       numWarps(getNumWarps(kernel)) {}
 
-/// PTX ISA, "Kernel Function Parameters": bytes of them; from PTX 8.1 on 32764 on sm_70 and later, with
-/// drivers that know it. A tensor has an address and a stride per axis, of 8 bytes each.
-static constexpr int64_t kMostParameterBytes = 4352;
-
 /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": local memory of a thread.
 static constexpr int64_t kMostLocalBytes = 524288;
 
@@ -31,17 +27,10 @@ FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRe
     if (isa<tile::TensorOp>(array.getDefiningOp()))
       parameters.append(cast<ArrayType>(array.getType()).getAxes().size(), i64);
   }
-  int64_t bytes = 8 * static_cast<int64_t>(parameters.size());
+  if (failed(checkParameters(kernel)))
+    return failure();
   SmallVector<Box> maps = getBoxes(kernel);
-  constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
-  if (!maps.empty())
-    bytes = llvm::alignTo(bytes, kMapAlignment) + kMapBytes * int64_t(maps.size());
   parameters.append(maps.size(), LLVM::LLVMPointerType::get(context));
-  if (bytes > kMostParameterBytes)
-    return taylor::refuse(kernel.emitOpError())
-           << "unsupported on this target: " << bytes << " bytes of parameters, for " << used.size()
-           << " arrays, where a kernel may have " << kMostParameterBytes
-           << "; compile parts of the specification by themselves";
   builder.setInsertionPointToEnd(module.getBody());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), getEntryName(kernel), type);
@@ -57,8 +46,7 @@ FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRe
                     builder.getDenseI32ArrayAttr({int32_t(threads)}));
   if (!kernel.getBlock()->getOps<RolesOp>().empty()) // without it ptxas ignores setmaxnreg
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
-  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedAttr))
-    function->setAttr(kSharedAttr, bytes);
+  function->setAttr(kEntryAttr, describeEntry(kernel));
   return function;
 }
 

@@ -10,7 +10,7 @@ using namespace mlir::simt;
 namespace {
 
 constexpr const char *kModule = R"mlir(
-simt.ptx "sm_80" entries [{name = "a", shared = 49152 : i64, threads = 128 : i64}, {name = "b", shared = 200000 : i64, threads = 64 : i64}] {
+simt.ptx "sm_80" entries [#simt.entry<"a", threads = 128, shared = 49152>, #simt.entry<"b", threads = 64, shared = 200000>] {
   ".version 8.0"
   ".target sm_80"
   ".address_size 64"

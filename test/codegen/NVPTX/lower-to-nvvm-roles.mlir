@@ -59,7 +59,7 @@ tile.program @forward {
   // CHECK:      wgmma.wait_group
   // CHECK-NOT:  nvvm.bar.warp.sync
   // CHECK:      "@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}" %{{.*}}, %{{.*}} :
-  // PTX:      simt.ptx "sm_90a+roles" entries [{name = "forward_roles", shared = 10272 : i64, threads = 384 : i64},
+  // PTX:      simt.ptx "sm_90a+roles" entries [#simt.entry<"forward_roles", threads = 384, shared = 10272,
   // PTX:      ".target sm_90a"
   // PTX:      .param .align 64 .b8 forward_roles_param_13[128]"
   // PTX:      ".reqntid 384"

@@ -5,7 +5,7 @@
 // CHECK-LABEL: llvm.func @forward_k(
 // CHECK-SAME:    %arg0: i64, %arg1: i64, %arg2: i64, %arg3: i64, %arg4: i64, %arg5: i64,
 // CHECK-SAME:    %arg6: !llvm.ptr<1>, %arg7: i64, %arg8: i64, %arg9: i64, %arg10: !llvm.ptr<1>)
-// CHECK-SAME:    attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>, simt.shared = 512 : i64}
+// CHECK-SAME:    attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>, simt.entry = #simt.entry<"forward_k", threads = 32, shared = 512, grid = [{{.*}}], arguments = [#simt.argument<"input:x", aligned16 = unit>, #simt.argument<"{{[a-z]*}}", workspace = unit>]>}
 // CHECK:         %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK:         arith.remui %[[BLOCK]], %{{.*}} : i32
 // CHECK:         %[[REST:.*]] = arith.divui %[[BLOCK]]

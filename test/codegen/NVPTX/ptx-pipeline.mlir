@@ -3,7 +3,7 @@
 // RUN: not taylor-opt %s --taylor-nvptx-emit=target=sm_75 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: error: unsupported target 'sm_75'; expected sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120{{$}}
 
-// CHECK:      simt.ptx "sm_90" entries [{name = "forward_k", shared = 0 : i64, threads = 32 : i64}] {
+// CHECK:      simt.ptx "sm_90" entries [#simt.entry<"forward_k", threads = 32, shared = 0, grid = [#tile.extent<ceildiv(t, 32)>], arguments = [#simt.argument<"input:x", aligned16 = unit>, #simt.argument<"output:y", aligned16 = unit>]>] {
 // CHECK:      ".target sm_90"
 // CHECK:      ".visible .entry forward_k("
 // CHECK:      ".reqntid 32"

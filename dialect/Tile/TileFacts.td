@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What callers of an artifact are told of its programs (runtime/MANIFEST.md), as attributes: the manifest is a
+// reading of these.
+#ifndef TAYLOR_DIALECT_TILE_TILEFACTS_TD
+#define TAYLOR_DIALECT_TILE_TILEFACTS_TD
+include "mlir/IR/AttrTypeBase.td"
+include "dialect/Tile/TileDialect.td"
+
+def Tile_CostAttr : AttrDef<Tile_Dialect, "Cost"> {
+  let mnemonic = "cost";
+  let summary = "what a function costs in one form on one target (`taylor::FormCost`)";
+  let description = [{
+    Picoseconds, operations and the size of the first state. Only fields that are not 0 are written.
+
+    ```mlir
+    #tile.cost<call = 4.0e+06, pair = 1.5, query_operations = 96.0, features = 65, channels = 65>
+    ```
+  }];
+  let parameters = (ins "::taylor::FormCost":$cost);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_FormAttr : AttrDef<Tile_Dialect, "Form"> {
+  let mnemonic = "form";
+  let summary = "which function a program computes, in which form, and why";
+  let description = [{
+    Of a `taylor.function`, and of the `tile.program` that it becomes. `function` is what callers
+    call; a program that is one of several forms of it has a name of its own. `because` says in
+    words why which form runs. `in_place` lists pairs of a state before the call and after it that
+    may be one array.
+
+    ```mlir
+    #tile.form<"parallel" of "forward", cost = <call = 4.0e+06, pair = 1.5>, because = "--form=parallel">
+    #tile.form<"recurrent" of "step", in_place = [["input:initial.n", "output:final.n"]]>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$function,
+                        OptionalParameter<"::mlir::tile::CostAttr">:$cost,
+                        OptionalParameter<"::mlir::StringAttr">:$because,
+                        OptionalParameter<"::mlir::ArrayAttr">:$in_place);
+  let builders = [AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$function), [{
+    return $_get(name.getContext(), name, function, ::mlir::tile::CostAttr(), ::mlir::StringAttr(), ::mlir::ArrayAttr());
+  }]>];
+  let assemblyFormat = "`<` $name `of` $function (`,` struct($cost, $because, $in_place)^)? `>`";
+  let extraClassDeclaration = [{
+    FormAttr withCost(const ::taylor::FormCost &cost) const;
+    FormAttr withReason(const ::llvm::Twine &because) const;
+    FormAttr withInPlace(::mlir::ArrayAttr pairs) const;
+  }];
+}
+
+def Tile_NamedArrayAttr : AttrDef<Tile_Dialect, "NamedArray"> {
+  let mnemonic = "named_array";
+  let summary = "an array of a program: `#tile.named_array<\"input:q\", !tile.array<[b, h, t], f32>>`";
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type);
+  let assemblyFormat = "`<` $name `,` $type `>`";
+}
+
+def Tile_ProgramFactsAttr : AttrDef<Tile_Dialect, "ProgramFacts"> {
+  let mnemonic = "program_facts";
+  let summary = "what remains of a program when its kernels are code";
+  let description = [{
+    One for each program in the module's attribute `tile.programs` (`taylor-describe-programs`).
+    `tensors` and `workspace` are lists of `#tile.named_array`, in the program's order; `kernels`
+    are names; `plan` is the program's.
+
+    ```mlir
+    module attributes {tile.programs = [#tile.program_facts<"forward",
+        form = <"parallel" of "forward">,
+        tensors = [#tile.named_array<"input:x", !tile.array<[b, h, t], f32>>],
+        kernels = ["double"], workspace = []>]} {
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::tile::FormAttr":$form, "::mlir::ArrayAttr":$tensors,
+                        "::mlir::ArrayAttr":$kernels, "::mlir::ArrayAttr":$workspace,
+                        OptionalParameter<"::mlir::tile::PlanAttr">:$plan);
+  let assemblyFormat = "`<` $name `,` struct($form, $tensors, $kernels, $workspace, $plan) `>`";
+  let extraClassDeclaration = [{
+    /// Callers call it by its function's name; others are further forms of that.
+    bool isFirstForm() const { return getName() == getForm().getFunction(); }
+  }];
+}
+
+def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "the machine that a module's programs are for";
+  let description = [{
+    The module's attribute `tile.target`. `cpu` is LLVM's name of a processor, and `features` what
+    the code needs of it; GPUs have neither.
+
+    ```mlir
+    module attributes {tile.target = #tile.target<"x86-64-v3", kind = "cpu", cpu = "x86-64-v3", features = ["avx2", "fma"]>} {
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$kind, OptionalParameter<"::mlir::StringAttr">:$cpu,
+                        OptionalParameter<"::mlir::ArrayAttr">:$features);
+  let assemblyFormat = "`<` $name `,` struct($kind, $cpu, $features) `>`";
+}
+
+#endif

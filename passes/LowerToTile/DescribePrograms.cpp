@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Facts of tile programs as an attribute of their module. Passes.td has the rule.
+#include "passes/LowerToTile/Passes.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+namespace taylor {
+#define GEN_PASS_DEF_DESCRIBEPROGRAMSPASS
+#include "passes/LowerToTile/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// The arrays that operations of a kind declare in a program, as a list of `#tile.named_array`.
+template <typename Op> ArrayAttr describeArrays(ProgramOp program) {
+  SmallVector<Attribute> arrays;
+  for (Op op : program.getBlock()->getOps<Op>())
+    arrays.push_back(NamedArrayAttr::get(op.getContext(), op.getNameAttr(), op.getType()));
+  return ArrayAttr::get(program.getContext(), arrays);
+}
+
+ProgramFactsAttr describe(ProgramOp program) {
+  Builder builder(program.getContext());
+  FormAttr form = program.getFormAttr();
+  if (!form)
+    form = FormAttr::get(builder.getStringAttr("parallel"), program.getSymNameAttr());
+  SmallVector<Attribute> kernels;
+  for (auto kernel : program.getBlock()->getOps<KernelOp>())
+    kernels.push_back(kernel.getSymNameAttr());
+  return ProgramFactsAttr::get(builder.getContext(), program.getSymNameAttr(), form,
+                               describeArrays<TensorOp>(program), builder.getArrayAttr(kernels),
+                               describeArrays<WorkspaceOp>(program), program.getPlanAttr());
+}
+
+struct DescribePrograms : taylor::impl::DescribeProgramsPassBase<DescribePrograms> {
+  void runOnOperation() override {
+    SmallVector<Attribute> programs;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      programs.push_back(describe(program));
+    getOperation()->setAttr(kPrograms, ArrayAttr::get(&getContext(), programs));
+  }
+};
+
+} // namespace

@@ -1,0 +1,56 @@
+// Which forms functions have on a target: each gets a plan and says its form; with alternatives there are twins in the chunked form, and of those that
+// cannot be the reason stays. taylor-choose-forms keeps the twins that pay.
+// RUN: split-file %s %t
+// RUN: taylor-opt %t/series.mlir --taylor-plan-forms=target=x86-64-v3 | FileCheck %s --check-prefix=ONE --implicit-check-not='taylor.function @'
+// RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 form=chunked' | FileCheck %s --check-prefix=ASKED --implicit-check-not='taylor.function @'
+// RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' | FileCheck %s --check-prefix=TWINS
+// RUN: taylor-opt %t/exponential.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' | FileCheck %s --check-prefix=NONE --implicit-check-not=forward_chunked
+// RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --taylor-choose-forms=target=x86-64-v3 | FileCheck %s --check-prefix=PAYS
+// RUN: taylor-opt %t/square.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --taylor-choose-forms=target=x86-64-v3 | FileCheck %s --check-prefix=COSTS --implicit-check-not=forward_chunked
+// RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=sm_80 alternatives' | FileCheck %s --check-prefix=GPU
+// RUN: not taylor-opt %t/series.mlir --taylor-plan-forms=target=vax 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not taylor-opt %t/series.mlir --taylor-choose-forms=target=vax 2>&1 | FileCheck %s --check-prefix=TARGET
+
+// ONE: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}> form #tile.form<"parallel" of "forward"> {
+// ASKED: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<"chunked" of "forward", because = "--form=chunked"> {
+
+// TWINS: taylor.function @f.forward {{.*}} form #tile.form<"parallel" of "forward"> {
+// TWINS: taylor.function @f.forward_chunked {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<"chunked" of "forward"> {
+// A plan that can shrink is tried on a copy; this one has room.
+// GPU: taylor.function @f.forward_chunked {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<"chunked" of "forward"> {
+
+// NONE: form #tile.form<"parallel" of "forward", because = "parallel: unsupported chunked form: 'exp'{{.*}}"> {
+
+// PAYS: @f.forward {{.*}} form #tile.form<"parallel" of "forward", cost = <call = {{.*}}pair = {{.*}}>, because = "chunked from about {{[0-9]+}} tokens on (one head that attends to itself), parallel below, by the costs of both"> {
+// PAYS: @f.forward_chunked {{.*}} form #tile.form<"chunked" of "forward", cost = <{{.*}}features = 16, channels = 8>> {
+// COSTS: because = "parallel: the chunked form costs more at 1048576 tokens"> {
+
+// TARGET: error: unsupported target 'vax'; expected native,
+
+//--- series.mlir
+!q = !taylor.array<[b, h, t, d = 16], f32>
+!k = !taylor.array<[b, g, u, d = 16], f32>
+!v = !taylor.array<[b, g, u, e = 8], f32>
+!o = !taylor.array<[b, h, t, e = 8], f32>
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
+//--- exponential.mlir
+!q = !taylor.array<[b, h, t, d = 16], f32>
+!k = !taylor.array<[b, g, u, d = 16], f32>
+!v = !taylor.array<[b, g, u, e = 8], f32>
+!o = !taylor.array<[b, h, t, e = 8], f32>
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  %n = taylor.pairwise { s = dot(%q, %k)  w = exp(s) } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
+//--- square.mlir
+!q = !taylor.array<[b, h, t, d = 64], f32>
+!k = !taylor.array<[b, g, u, d = 64], f32>
+!v = !taylor.array<[b, g, u, e = 8], f32>
+!o = !taylor.array<[b, h, t, e = 8], f32>
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  %n = taylor.pairwise { s = dot(%q, %k)  w = s * s * s * s } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
