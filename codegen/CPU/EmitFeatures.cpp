@@ -8,6 +8,7 @@
 //                        .. |.......|  ------------>  dx[i] += dP[f] * weight * x[j]
 //                                                     dx[j] += dP[f] * weight * x[i]
 #include "codegen/CPU/KernelEmitter.h"
+#include "codegen/Frame/Tables.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -31,21 +32,10 @@ struct KernelEmitter::FeatureTables {
   Value weights;    // [feature]; null: 1
 };
 
-Value KernelEmitter::table(const Twine &name, Type element, DenseElementsAttr values) {
-  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  std::string symbol = name.str();
-  auto type = LLVM::LLVMArrayType::get(element, values.getNumElements());
-  auto known = module.lookupSymbol<LLVM::GlobalOp>(symbol);
-  for (unsigned number = 2; known && known.getValueOrNull() != values; ++number) {
-    symbol = (name + "." + Twine(number)).str();
-    known = module.lookupSymbol<LLVM::GlobalOp>(symbol);
-  }
-  if (!known) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, symbol, values);
-  }
-  return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), symbol);
+Value KernelEmitter::table(const Twine &name, DenseElementsAttr values) {
+  std::string first = name.str();
+  return addressOfTable(
+      b, b.getLoc(), [&](unsigned i) { return i ? first + "." + std::to_string(i + 1) : first; }, values);
 }
 
 KernelEmitter::FeatureTables KernelEmitter::featureTables(FeaturesAttr features, ArrayRef<double> weights,
@@ -60,32 +50,16 @@ KernelEmitter::FeatureTables KernelEmitter::featureTables(FeaturesAttr features,
       bool is = i < feature.order && feature.components[i] < features.getChannels();
       components.push_back(is ? int32_t(feature.components[i]) : 0);
     }
-    double factor = feature.multiplicity == 0 ? 0 : 1;
-    if (!weights.empty())
-      factor = feature.multiplicity * weights[feature.order - features.getFirst()];
-    factors.push_back(factor);
-    weighted |= factor != 1;
+    factors.push_back(features.get().weightOf(feature, weights));
+    weighted |= factors.back() != 1;
   });
   std::string name = ("taylor.features." + Twine(features.getChannels()) + "." + Twine(features.getFirst()) +
                       "." + Twine(features.getLast()) + "." + Twine(features.getBlock()))
                          .str();
-  Type i32 = b.getI32Type();
-  int64_t count = factors.size();
   FeatureTables tables{width, {}, {}};
-  tables.components = table(
-      name, i32,
-      DenseIntElementsAttr::get(RankedTensorType::get({count * width}, i32), ArrayRef<int32_t>(components)));
-  if (weighted) {
-    SmallVector<APFloat> numbers;
-    for (double factor : factors) {
-      APFloat number(factor);
-      bool lost;
-      number.convert(cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
-      numbers.push_back(number);
-    }
-    tables.weights = table(name + ".weights", element,
-                           DenseFPElementsAttr::get(RankedTensorType::get({count}, element), numbers));
-  }
+  tables.components = table(name, integerTable(b, components));
+  if (weighted)
+    tables.weights = table(name + ".weights", roundedTable(cast<FloatType>(element), factors));
   return tables;
 }
 

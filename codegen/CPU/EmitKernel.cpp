@@ -1,87 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The frame of a kernel: sizes, arrays, the loop over blocks, scalars and control flow.
 #include "codegen/CPU/KernelEmitter.h"
+#include "dialect/Tile/Extents.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "runtime/AxisDim.h"
+#include "mlir/IR/Matchers.h"
+#include "runtime/artifact.h"
 
 using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-//===----------------------------------------------------------------------===//
-// Sizes
-//===----------------------------------------------------------------------===//
-
-static Value i64(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
-}
-
-Value mlir::tile::cpu::emitSize(ImplicitLocOpBuilder &b, AxisRef role, ArrayRef<Value> dims) {
-  static_assert(kLagMargin == TAYLOR_LAG_MARGIN, "the compiler and the runtime agree on the size of lag");
-  if (role == AxisRole::Lag) {
-    Value tokens = arith::AddIOp::create(b, dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U]);
-    return arith::AddIOp::create(b, tokens, i64(b, 2 * kLagMargin));
-  }
-  return dims[taylor::dimOf(role).value_or(TAYLOR_DIM_OFFSET)];
-}
-
-Value mlir::tile::cpu::emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims) {
-  if (extent.isStatic())
-    return i64(b, extent.getSize());
-  if (extent.isParts()) {
-    Value divisor;
-    for (StringRef role : extent.getDivisors()) {
-      Value size = emitSize(b, role, dims);
-      divisor = divisor ? Value(arith::MulIOp::create(b, divisor, size)) : size;
-    }
-    divisor = arith::MaxSIOp::create(b, divisor, i64(b, 1));
-    Value rounded = arith::AddIOp::create(b, divisor, i64(b, extent.getSize() - 1));
-    return arith::DivUIOp::create(b, rounded, divisor);
-  }
-  Value size = emitSize(b, extent.getRole(), dims);
-  if (extent.getSize() == 1)
-    return size;
-  Value rounded = arith::AddIOp::create(b, size, i64(b, extent.getSize() - 1));
-  return arith::DivUIOp::create(b, rounded, i64(b, extent.getSize()));
-}
-
-SmallVector<Value> mlir::tile::cpu::emitDims(ImplicitLocOpBuilder &b, Value pointer) {
-  SmallVector<Value> dims;
-  Type pointerType = pointer.getType();
+SizeValues mlir::tile::cpu::loadSizes(ImplicitLocOpBuilder &b, Value pointer) {
+  SmallVector<Value> sizes;
   for (int32_t i = 0; i <= TAYLOR_DIM_OFFSET; ++i) {
-    Value at = LLVM::GEPOp::create(b, pointerType, b.getI64Type(), pointer, ArrayRef<LLVM::GEPArg>{i});
-    dims.push_back(LLVM::LoadOp::create(b, b.getI64Type(), at));
+    Value at = LLVM::GEPOp::create(b, pointer.getType(), b.getI64Type(), pointer, ArrayRef<LLVM::GEPArg>{i});
+    sizes.push_back(LLVM::LoadOp::create(b, b.getI64Type(), at));
   }
-  return dims;
-}
-
-Value mlir::tile::cpu::emitRowPitch(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims) {
-  ArrayRef<Axis> axes = type.getAxes();
-  Value size = emitExtent(b, axes.back().extent, dims);
-  if (axes.size() < 2 || axes.back().extent.isStatic() || !axes[axes.size() - 2].extent.isStatic())
-    return size;
-  // An odd number of lines of the cache: rows of one column would else share a few of its sets.
-  int64_t line = 64 / (type.getElementType().getIntOrFloatBitWidth() / 8);
-  Value lines = arith::DivUIOp::create(b, arith::AddIOp::create(b, size, i64(b, line - 1)), i64(b, line));
-  return arith::MulIOp::create(b, arith::OrIOp::create(b, lines, i64(b, 1)), i64(b, line));
-}
-
-Value mlir::tile::cpu::emitWorkspaceBytes(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims) {
-  Value bytes = i64(b, type.getElementType().getIntOrFloatBitWidth() / 8);
-  ArrayRef<Axis> axes = type.getAxes();
-  for (size_t i = 0; i < axes.size(); ++i)
-    bytes = arith::MulIOp::create(
-        b, bytes, i + 1 < axes.size() ? emitExtent(b, axes[i].extent, dims) : emitRowPitch(b, type, dims));
-  bytes = arith::AddIOp::create(b, bytes, i64(b, 63));
-  return arith::AndIOp::create(b, bytes, i64(b, -64));
+  return SizeValues(b, b.getLoc(), sizes, SizeValues::Runs::host);
 }
 
 //===----------------------------------------------------------------------===//
 // Small things
 //===----------------------------------------------------------------------===//
 
-Value KernelEmitter::constant(int64_t value) { return i64(b, value); }
+Value KernelEmitter::constant(int64_t value) {
+  return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+}
 
 Value KernelEmitter::zeroOf(Type type) {
   return arith::ConstantOp::create(b, type, cast<TypedAttr>(b.getZeroAttr(type)));
@@ -210,13 +155,21 @@ void KernelEmitter::definePlace(Value value, StringAttr lane) {
 // The frame
 //===----------------------------------------------------------------------===//
 
+/// Known where the value is a constant.
+static SmallVector<Index> indicesOf(ArrayRef<Value> values) {
+  return llvm::map_to_vector(values, [](Value value) {
+    APInt constant;
+    return matchPattern(value, m_ConstantInt(&constant)) ? Index(constant.getSExtValue()) : Index(value);
+  });
+}
+
 void KernelEmitter::loadArrays(Value call) {
   Type pointerType = call.getType();
   auto field = [&](int32_t offset) {
     Value at = LLVM::GEPOp::create(b, pointerType, b.getI8Type(), call, ArrayRef<LLVM::GEPArg>{offset});
     return LLVM::LoadOp::create(b, pointerType, at);
   };
-  dims = emitDims(b, field(offsetof(TaylorCall, dims)));
+  sizes.emplace(loadSizes(b, field(offsetof(TaylorCall, dims))));
   Value data = field(offsetof(TaylorCall, data)), strides = field(offsetof(TaylorCall, strides));
   Value workspace = field(offsetof(TaylorCall, workspace));
   llvm::SmallDenseSet<Value> used;
@@ -237,11 +190,9 @@ void KernelEmitter::loadArrays(Value call) {
         workspacesBefore.push_back(type);
       continue;
     }
-    ArrayMemory memory;
-    for (const Axis &axis : type.getAxes())
-      memory.extents.push_back(axis.extent.isStatic() ? Index(axis.getSize())
-                                                      : Index(emitExtent(b, axis.extent, dims)));
-    size_t rank = type.getAxes().size();
+    SmallVector<Value> extents = sizes->of(type);
+    ArrayMemory memory{Value(), {}, indicesOf(extents)};
+    size_t rank = extents.size();
     if (isa<TensorOp>(op)) {
       Value at = LLVM::GEPOp::create(b, pointerType, pointerType, data, ArrayRef<LLVM::GEPArg>{number});
       memory.pointer = LLVM::LoadOp::create(b, pointerType, at);
@@ -256,19 +207,12 @@ void KernelEmitter::loadArrays(Value call) {
       }
     } else {
       for (ArrayType before : workspacesBefore) {
-        Value bytes = emitWorkspaceBytes(b, before, dims);
-        workspaceOffset = workspaceOffset ? Value(arith::AddIOp::create(b, workspaceOffset, bytes)) : bytes;
+        Value bytes = sizes->workspaceBytes(before);
+        workspaceOffset = workspaceOffset ? sizes->add(workspaceOffset, bytes) : bytes;
       }
       workspacesBefore = {type};
       memory.pointer = workspaceOffset ? gep(workspace, b.getI8Type(), Index(workspaceOffset)) : workspace;
-      memory.strides.resize(rank);
-      Index stride = 1;
-      for (size_t j = rank; j-- > 0;) {
-        memory.strides[j] = stride;
-        bool isStatic = type.getAxes()[j].extent.isStatic();
-        stride = j + 1 == rank && !isStatic ? Index(emitRowPitch(b, type, dims))
-                                            : multiply(stride, memory.extents[j]);
-      }
+      memory.strides = indicesOf(sizes->stridesOf(extents, sizes->workspacePitch(type)));
     }
     arrays[array] = memory;
   }
@@ -280,9 +224,7 @@ void KernelEmitter::emit(func::FuncOp function) {
   b.setInsertionPointToStart(entry);
   scratch = entry->getArgument(3);
   loadArrays(entry->getArgument(0));
-  SmallVector<Value> extents;
-  for (unsigned i = 0; i < kernel.getGrid().size(); ++i)
-    extents.push_back(emitExtent(b, kernel.getExtent(i), dims));
+  SmallVector<Value> grid = sizes->gridOf(kernel);
   bool usesTiles = plan.usesTiles();
   if (usesTiles)
     beginTiles();
@@ -291,23 +233,24 @@ void KernelEmitter::emit(func::FuncOp function) {
     endTiles();
   func::ReturnOp::create(b);
   b.setInsertionPointToStart(blocks.getBody());
-  Value rest = blocks.getInductionVar();
-  for (size_t i = extents.size(); i-- > 0;) {
-    Value coordinate = rest;
-    if (i > 0) {
-      coordinate = arith::RemUIOp::create(b, rest, extents[i]);
-      rest = arith::DivUIOp::create(b, rest, extents[i]);
-    }
-    scalars.map(kernel.getBlock()->getArgument(unsigned(i)), coordinate);
-  }
-  emitBlock(*kernel.getBlock());
+  forPlacesInGrid(
+      blocks.getInductionVar(), grid.size(), [&](unsigned i) { return grid[i]; },
+      [&](unsigned i, Value place) { scalars[kernel.getBlock()->getArgument(i)] = place; }, *sizes);
+  (void)emitBlock(*kernel.getBlock());
 }
 
-void KernelEmitter::emitBlock(Block &block) {
+LogicalResult KernelEmitter::emitBlock(Block &block) {
   for (const Step &step : plan.stepsOf(&block)) {
     switch (step.kind) {
     case Step::Scalar:
-      emitScalar(step.op);
+      if (auto lookup = dyn_cast<LookupOp>(step.op)) {
+        scalars[lookup] = emitLookup(lookup);
+        break;
+      }
+      [[fallthrough]];
+    case Step::Control:
+      if (failed(emitFrameOp(step.op)))
+        return failure();
       break;
     case Step::Window:
       emitWindow(cast<LoadOp>(step.op));
@@ -330,14 +273,9 @@ void KernelEmitter::emitBlock(Block &block) {
       else
         emitContract(cast<ContractOp>(step.op));
       break;
-    case Step::Control:
-      if (auto loop = dyn_cast<scf::ForOp>(step.op))
-        emitFor(loop);
-      else
-        emitIf(cast<scf::IfOp>(step.op));
-      break;
     }
   }
+  return success();
 }
 
 Value KernelEmitter::emitLookup(LookupOp op) {
@@ -361,42 +299,6 @@ Value KernelEmitter::emitLookup(LookupOp op) {
   return branch.getResult(0);
 }
 
-/// Clones a scalar op; an index has 64 bits from here on.
-void KernelEmitter::emitScalar(Operation *op) {
-  Value result = op->getResult(0);
-  if (auto size = dyn_cast<SizeOp>(op))
-    return scalars.map(result, emitSize(b, size.getRole(), dims));
-  if (auto requested = dyn_cast<RequestedOp>(op)) {
-    Value pointer = arrays[requested.getArray()].pointer;
-    Value null = LLVM::ZeroOp::create(b, pointer.getType());
-    return scalars.map(result, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, pointer, null));
-  }
-  if (auto lookup = dyn_cast<LookupOp>(op))
-    return scalars.map(result, emitLookup(lookup));
-  Type type = result.getType().isIndex() ? b.getI64Type() : result.getType();
-  if (auto attribute = dyn_cast<arith::ConstantOp>(op)) {
-    auto number = dyn_cast<IntegerAttr>(attribute.getValue());
-    TypedAttr value =
-        result.getType().isIndex() ? b.getI64IntegerAttr(number.getInt()) : attribute.getValue();
-    return scalars.map(result, arith::ConstantOp::create(b, type, value));
-  }
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(scalars.lookup(operand));
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    unsigned from = operands[0].getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
-    Value x = operands[0];
-    if (from < to)
-      x = isa<arith::IndexCastOp>(op) ? Value(arith::ExtSIOp::create(b, type, x))
-                                      : Value(arith::ExtUIOp::create(b, type, x));
-    else if (from > to)
-      x = arith::TruncIOp::create(b, type, x);
-    return scalars.map(result, x);
-  }
-  OperationState state(b.getLoc(), op->getName(), operands, {type}, op->getAttrs());
-  scalars.map(result, b.create(state)->getResult(0));
-}
-
 void KernelEmitter::copyTile(Value from, View to) {
   auto type = cast<TileType>(from.getType());
   const View *source = findView(from, {});
@@ -412,82 +314,9 @@ void KernelEmitter::copyTile(Value from, View to) {
   });
 }
 
-void KernelEmitter::emitFor(scf::ForOp op) {
-  SmallVector<Value> inits;
-  for (auto [argument, result, init] : llvm::zip(op.getRegionIterArgs(), op.getResults(), op.getInitArgs())) {
-    if (!isa<TileType>(init.getType())) {
-      inits.push_back(scalars.lookup(init));
-      continue;
-    }
-    StringAttr lane = plan.laneOf(argument);
-    definePlace(argument, lane);
-    definePlace(result, lane);
-    const Place *from = plan.placeOf(init, lane);
-    if (!from || !plan.sharePlace(*from, *plan.placeOf(argument, lane)))
-      copyTile(init, ownView(argument));
-  }
-  auto loop = scf::ForOp::create(b, scalars.lookup(op.getLowerBound()), scalars.lookup(op.getUpperBound()),
-                                 scalars.lookup(op.getStep()), inits);
-  scalars.map(op.getInductionVar(), loop.getInductionVar());
-  unsigned next = 0;
-  for (auto [argument, result] : llvm::zip(op.getRegionIterArgs(), op.getResults()))
-    if (!isa<TileType>(argument.getType())) {
-      scalars.map(argument, loop.getRegionIterArg(next));
-      scalars.map(result, loop.getResult(next++));
-    }
-  OpBuilder::InsertionGuard guard(b);
-  if (inits.empty())
-    b.setInsertionPoint(loop.getBody()->getTerminator());
-  else
-    b.setInsertionPointToEnd(loop.getBody());
-  emitBlock(*op.getBody());
-  SmallVector<Value> yielded;
-  for (auto [argument, value] :
-       llvm::zip(op.getRegionIterArgs(), op.getBody()->getTerminator()->getOperands())) {
-    if (!isa<TileType>(argument.getType())) {
-      yielded.push_back(scalars.lookup(value));
-      continue;
-    }
-    StringAttr lane = plan.laneOf(argument);
-    const Place *from = plan.placeOf(value, lane);
-    if (value != argument && (!from || !plan.sharePlace(*from, *plan.placeOf(argument, lane))))
-      copyTile(value, ownView(argument));
-  }
-  if (!inits.empty())
-    scf::YieldOp::create(b, yielded);
-}
-
-void KernelEmitter::emitIf(scf::IfOp op) {
-  SmallVector<Type> types;
-  for (Value result : op.getResults()) {
-    if (isa<TileType>(result.getType()))
-      definePlace(result, plan.laneOf(result));
-    else
-      types.push_back(result.getType().isIndex() ? b.getI64Type() : result.getType());
-  }
-  auto branch = scf::IfOp::create(b, types, scalars.lookup(op.getCondition()), !op.getElseRegion().empty());
-  auto emitRegion = [&](Block &from, Block &to) {
-    OpBuilder::InsertionGuard guard(b);
-    if (types.empty())
-      b.setInsertionPoint(to.getTerminator());
-    else
-      b.setInsertionPointToEnd(&to);
-    emitBlock(from);
-    SmallVector<Value> yielded;
-    for (auto [result, value] : llvm::zip(op.getResults(), from.getTerminator()->getOperands())) {
-      if (isa<TileType>(result.getType()))
-        copyTile(value, ownView(result));
-      else
-        yielded.push_back(scalars.lookup(value));
-    }
-    if (!types.empty())
-      scf::YieldOp::create(b, yielded);
-  };
-  emitRegion(*op.thenBlock(), *branch.thenBlock());
-  if (!op.getElseRegion().empty())
-    emitRegion(*op.elseBlock(), *branch.elseBlock());
-  unsigned next = 0;
-  for (Value result : op.getResults())
-    if (!isa<TileType>(result.getType()))
-      scalars.map(result, branch.getResult(next++));
+void KernelEmitter::moveTile(Value from, Value to) {
+  StringAttr lane = plan.laneOf(to);
+  const Place *place = plan.placeOf(from, lane);
+  if (!place || !plan.sharePlace(*place, *plan.placeOf(to, lane)))
+    copyTile(from, ownView(to));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scalar ops of maps, on vectors.
 #include "codegen/CPU/KernelEmitter.h"
+#include "codegen/Frame/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -56,17 +57,9 @@ Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, Valu
   auto widthOf = [](Value value) { return cast<VectorType>(value.getType()).getElementTypeBitWidth(); };
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return arith::ConstantOp::create(b, type, cast<TypedAttr>(splatOf(constant.getValue(), type)));
-  // Casts between integers of other widths than before: an index has 32 bits here.
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op)) {
-    unsigned from = widthOf(operands[0]), to = type.getElementTypeBitWidth();
-    if (from == to)
-      return operands[0];
-    if (from > to)
-      return arith::TruncIOp::create(b, type, operands[0]);
-    bool isUnsigned = isa<arith::IndexCastUIOp, arith::ExtUIOp>(op);
-    return isUnsigned ? Value(arith::ExtUIOp::create(b, type, operands[0]))
-                      : Value(arith::ExtSIOp::create(b, type, operands[0]));
-  }
+  // An index has 32 bits here.
+  if (isIntegerCast(op))
+    return castInteger(b, op, operands[0], type);
   // 16-bit floats live in f32 registers: widening is nothing, narrowing rounds.
   if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
     Value x = operands[0];
@@ -103,12 +96,9 @@ Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, Valu
 LogicalResult mlir::tile::cpu::checkScalarOps(KernelOp kernel) {
   WalkResult result = kernel.walk([&](Operation *op) {
     bool inMap = isa<MapOp>(op->getParentOp());
-    StringRef dialect = op->getName().getDialectNamespace();
-    if (dialect == "tile" || dialect == "scf")
+    if (isa_and_nonnull<TileDialect, scf::SCFDialect>(op->getDialect()))
       return WalkResult::advance();
-    bool known = dialect == "arith" || dialect == "math";
-    if (!known || op->getNumResults() != 1 ||
-        (inMap && !op->hasTrait<OpTrait::Vectorizable>() && !isa<arith::ConstantOp>(op))) {
+    if (!isScalarOp(op) || (inMap && !op->hasTrait<OpTrait::Vectorizable>() && !isa<arith::ConstantOp>(op))) {
       op->emitError() << "unsupported op on a CPU: '" << op->getName()
                       << "'; expected an element-wise op of arith or math";
       return WalkResult::interrupt();

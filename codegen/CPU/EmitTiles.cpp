@@ -78,7 +78,7 @@ void KernelEmitter::callTileUnit(StringRef instruction, ArrayRef<int64_t> regist
 
 void KernelEmitter::configureTiles(ArrayRef<int8_t> configuration) {
   auto type = RankedTensorType::get({int64_t(configuration.size())}, b.getI8Type());
-  Value where = table("taylor.tiles", b.getI8Type(), DenseElementsAttr::get(type, configuration));
+  Value where = table("taylor.tiles", DenseElementsAttr::get(type, configuration));
   callTileUnit("ldtilecfg", {}, {where});
 }
 

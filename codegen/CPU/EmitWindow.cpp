@@ -32,9 +32,7 @@ Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes
     Index extent = end && type.getAxes()[i].name == endAxis ? Index(scalars.lookup(end)) : memory.extents[i];
     if (axis.tileAxis.empty()) {
       // A coordinate of the grid is within the array by construction.
-      auto argument = dyn_cast<BlockArgument>(axis.offset);
-      if (argument && argument.getOwner() == kernel.getBlock() &&
-          kernel.getExtent(argument.getArgNumber()) == type.getAxes()[i].extent)
+      if (isPlaceOfGrid(axis.offset, type.getAxes()[i].extent))
         continue;
       window.valid = both(window.valid, both(compare(CmpIPredicate::sge, first, 0),
                                              compare(CmpIPredicate::slt, first, extent)));

@@ -3,10 +3,8 @@
 #ifndef TAYLOR_CODEGEN_CPU_KERNELEMITTER_H
 #define TAYLOR_CODEGEN_CPU_KERNELEMITTER_H
 #include "codegen/CPU/KernelPlan.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "codegen/Frame/KernelFrame.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::tile::cpu {
@@ -93,10 +91,13 @@ struct Window {
 };
 
 /// Emits the body of one kernel. The plan has refused what is not supported, so nothing here fails.
-class KernelEmitter {
+class KernelEmitter : KernelFrame {
 public:
   KernelEmitter(KernelOp kernel, const KernelPlan &plan, const Target &target, ImplicitLocOpBuilder &b)
-      : kernel(kernel), plan(plan), target(target), b(b), W(plan.vectorLanes) {}
+      : KernelFrame(kernel, b), plan(plan), target(target), b(b), W(plan.vectorLanes) {
+    // A tile is memory.
+    types.addConversion([](TileType, SmallVectorImpl<Type> &) { return success(); });
+  }
 
   /// The body of `void (call, begin, end, scratch)`: blocks [begin, end) of the kernel's grid.
   void emit(func::FuncOp function);
@@ -107,13 +108,13 @@ private:
   /// Vectors [row][lane vector] that a reduction sees in one block of a sweep.
   using Block2D = SmallVector<SmallVector<Value>>;
 
-  // EmitKernel.cpp: arrays, scalars, control flow
+  // EmitKernel.cpp: arrays, and what a tile is to loops and branches
   void loadArrays(Value call);
-  void emitBlock(Block &block);
-  void emitScalar(Operation *op);
+  LogicalResult emitBlock(Block &block) override;
+  Value addressOf(Value array) override { return arrays[array].pointer; }
+  void openTile(Value tile) override { definePlace(tile, plan.laneOf(tile)); }
+  void moveTile(Value from, Value to) override;
   Value emitLookup(LookupOp op);
-  void emitFor(scf::ForOp loop);
-  void emitIf(scf::IfOp branch);
   void copyTile(Value from, View to);
   View ownView(Value value) { return *findView(value, plan.laneOf(value)); }
 
@@ -301,7 +302,7 @@ private:
   /// In all lanes; null where all weights are 1.
   Value loadWeight(const FeatureTables &tables, Index number, Type element);
   /// A constant array of the module, made once.
-  Value table(const Twine &name, Type element, DenseElementsAttr values);
+  Value table(const Twine &name, DenseElementsAttr values);
   /// One component of the vectors at each token.
   SmallVector<Value> loadComponent(const View &view, StringAttr axis, Index component, VectorRange range);
   void storeComponent(const View &view, StringAttr axis, Index component, VectorRange range,
@@ -362,30 +363,19 @@ private:
   void definePlace(Value value, StringAttr lane);
   int64_t vectorsOf(int64_t size) const { return (size + W - 1) / W; }
 
-  KernelOp kernel;
   const KernelPlan &plan;
   const Target &target;
   ImplicitLocOpBuilder &b;
   int64_t W;
   Value scratch;
-  SmallVector<Value> dims;
-  IRMapping scalars; // index, float and i1 values of the kernel; index becomes i64
   DenseMap<Value, ArrayMemory> arrays;
   DenseMap<Value, SmallVector<View, 1>> views;
   DenseMap<Operation *, Window> writes; // windows of the stores in the sweep being emitted
   Value isFinite;                       // of the operand that the mask of the sweep's product is about, an i1
 };
 
-/// The size of a role, or "offset", as i64; `dims` as below.
-Value emitSize(ImplicitLocOpBuilder &b, AxisRef role, ArrayRef<Value> dims);
-/// The extent as i64; `dims` are the sizes in the order of TaylorCall.dims.
-Value emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims);
 /// The sizes that `pointer` (TaylorCall.dims) holds.
-SmallVector<Value> emitDims(ImplicitLocOpBuilder &b, Value pointer);
-/// Elements from row to row of a workspace array: those of its last axis, or more.
-Value emitRowPitch(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims);
-/// Bytes of a workspace array, a multiple of 64.
-Value emitWorkspaceBytes(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims);
+SizeValues loadSizes(ImplicitLocOpBuilder &b, Value pointer);
 
 /// Clones one op of a map's region on vectors of `lanes` elements: `values` maps its operands. Index becomes
 /// i32, 16-bit floats are computed in f32. EmitScalar.cpp

@@ -95,10 +95,10 @@ private:
     OpBuilder::InsertionGuard guard(b);
     Block *entry = op.addEntryBlock();
     b.setInsertionPointToStart(entry);
-    SmallVector<Value> dims = emitDims(b, entry->getArgument(0));
+    SizeValues sizes = loadSizes(b, entry->getArgument(0));
     Value bytes = constant(0);
     for (WorkspaceOp workspace : program.getBlock()->getOps<WorkspaceOp>())
-      bytes = arith::AddIOp::create(b, bytes, emitWorkspaceBytes(b, workspace.getType(), dims));
+      bytes = sizes.add(bytes, sizes.workspaceBytes(workspace.getType()));
     func::ReturnOp::create(b, bytes);
   }
 
@@ -108,12 +108,10 @@ private:
     OpBuilder::InsertionGuard guard(b);
     Block *entry = op.addEntryBlock();
     b.setInsertionPointToStart(entry);
-    SmallVector<Value> dims = emitDims(b, entry->getArgument(0));
+    SizeValues sizes = loadSizes(b, entry->getArgument(0));
     Value result = constant(0);
     for (auto [i, kernel] : llvm::enumerate(program.getBlock()->getOps<KernelOp>())) {
-      Value blocks = constant(1);
-      for (unsigned j = 0; j < kernel.getGrid().size(); ++j)
-        blocks = arith::MulIOp::create(b, blocks, emitExtent(b, kernel.getExtent(j), dims));
+      Value blocks = sizes.blocksOf(kernel);
       Value isThis =
           arith::CmpIOp::create(b, arith::CmpIPredicate::eq, entry->getArgument(1), constant(int64_t(i)));
       result = arith::SelectOp::create(b, isThis, blocks, result);

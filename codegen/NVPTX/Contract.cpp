@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Contract.h"
+#include "codegen/Frame/SizeValues.h"
 #include "dialect/Refusal.h"
 #include "runtime/artifact.h"
 
@@ -88,7 +89,7 @@ LogicalResult mlir::simt::checkParameters(tile::KernelOp kernel) {
     return taylor::refuse(kernel.emitError("unsupported kernel of "))
            << used.size() << " arrays: a GPU's kernels take at most " << TAYLOR_MAX_ARGUMENTS
            << "; join inputs of one shape along a further axis";
-  int64_t bytes = 8 * int64_t(std::size(kSizeRoles));
+  int64_t bytes = 8 * int64_t(std::size(tile::kSizeRoles));
   for (Value array : used) {
     bool isTensor = isa<tile::TensorOp>(array.getDefiningOp());
     bytes += 8 + (isTensor ? 8 * int64_t(cast<tile::ArrayType>(array.getType()).getAxes().size()) : 0);

@@ -9,9 +9,8 @@
 
 namespace mlir::simt {
 
-/// The first parameters of each entry, i64 each; the order of TaylorDim. Values lie between -2^31 and 2^31.
-inline constexpr AxisRef kSizeRoles[] = {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead,
-                                         AxisRole::Query, AxisRole::Key,  tile::kOffset};
+// The first parameters of each entry are the sizes (codegen/Frame/SizeValues.h), i64 each. They lie between
+// -2^31 and 2^31.
 
 /// Attributes of a tile.kernel: warps of a block, and bytes of its shared memory (i64 each).
 inline constexpr llvm::StringLiteral kWarpsAttr = "simt.warps";

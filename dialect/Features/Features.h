@@ -46,6 +46,12 @@ struct Features {
     /// one that fills up.
     double multiplicity;
   };
+  /// What the monomial is multiplied by: its multiplicity times the weight of its order, the first of
+  /// `weights` being that of order `first`. Without weights 1, and 0 for one that fills up.
+  double weightOf(const Feature &feature, llvm::ArrayRef<double> weights) const {
+    return weights.empty() ? feature.multiplicity != 0
+                           : feature.multiplicity * weights[feature.order - first];
+  }
   /// Calls `visit` for every feature: the highest order first; of one order, multisets of blocks one after
   /// the other, each with all its components, the last one fastest.
   void forEach(llvm::function_ref<void(const Feature &feature)> visit) const;

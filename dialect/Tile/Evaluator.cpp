@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Tile/Evaluator.h"
+#include "dialect/Tile/Extents.h"
 #include "dialect/Tile/ScalarEvaluator.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -8,6 +9,14 @@
 
 using namespace mlir;
 using namespace mlir::tile;
+
+namespace {
+/// Integers, and the sizes of a call.
+struct CallNumbers : Integers {
+  const Sizes &sizes;
+  int64_t size(AxisRef role) const { return sizes.of(role); }
+};
+} // namespace
 
 int64_t Sizes::of(AxisRef role) const {
   std::optional<AxisRole> axis = taylor::axisRoleOf(role);
@@ -25,7 +34,7 @@ int64_t Sizes::of(AxisRef role) const {
   case AxisRole::Key:
     return u;
   case AxisRole::Lag:
-    return lagSize(t, u);
+    return lagSize(CallNumbers{{}, *this});
   default:
     return offset;
   }
@@ -124,7 +133,7 @@ struct Memory {
 
 class Evaluator {
 public:
-  Evaluator(const Sizes &sizes) : sizes(sizes) {}
+  Evaluator(const Sizes &sizes) : numbers{{}, sizes} {}
 
   LogicalResult run(ProgramOp program, ArrayRef<HostArray> tensors);
 
@@ -156,7 +165,7 @@ private:
     return *elements;
   }
 
-  const Sizes &sizes;
+  CallNumbers numbers;
   DenseMap<Value, Slot> slots;
   DenseMap<Value, Memory> arrays;
   std::vector<std::vector<char>> workspace;
@@ -175,20 +184,16 @@ LogicalResult Evaluator::run(ProgramOp program, ArrayRef<HostArray> tensors) {
     }
     Memory memory;
     memory.type = cast<ArrayType>(op.getResult(0).getType());
-    int64_t elements = 1;
     for (const Axis &axis : memory.type.getAxes())
-      memory.extents.push_back(axis.extent.evaluate([&](StringRef role) { return sizes.of(role); }));
-    memory.strides.resize(memory.extents.size());
-    for (int64_t i = int64_t(memory.extents.size()) - 1; i >= 0; --i) {
-      memory.strides[i] = elements;
-      elements *= memory.extents[i];
-    }
+      memory.extents.push_back(evaluateExtent(axis.extent, numbers));
     if (isa<TensorOp>(op)) {
       memory.data = static_cast<char *>(tensors[next].data);
       memory.strides = tensors[next++].strides;
     } else {
+      memory.strides = rowMajorStrides(ArrayRef<int64_t>(memory.extents), numbers);
       // All ones: a NaN in every float type, so that an element nobody wrote shows.
-      memory.data = workspace.emplace_back(elements * memory.bytes() + 1, char(0xff)).data();
+      int64_t bytes = countOf(memory.extents, numbers) * memory.bytes();
+      memory.data = workspace.emplace_back(bytes + 1, char(0xff)).data();
     }
     arrays[op.getResult(0)] = memory;
   }
@@ -196,18 +201,14 @@ LogicalResult Evaluator::run(ProgramOp program, ArrayRef<HostArray> tensors) {
 }
 
 LogicalResult Evaluator::runKernel(KernelOp kernel) {
-  SmallVector<int64_t> extents;
-  int64_t blocks = 1;
-  for (unsigned i = 0; i < kernel.getGrid().size(); ++i) {
-    extents.push_back(kernel.getExtent(i).evaluate([&](StringRef role) { return sizes.of(role); }));
-    blocks *= extents.back();
-  }
-  for (int64_t block = 0; block < blocks; ++block) {
-    int64_t rest = block;
-    for (int64_t i = int64_t(extents.size()) - 1; i >= 0; --i) {
-      slots[kernel.getBlock()->getArgument(i)].scalar.integer = rest % extents[i];
-      rest /= extents[i];
-    }
+  SmallVector<int64_t> grid;
+  for (unsigned i = 0; i < kernel.getGrid().size(); ++i)
+    grid.push_back(evaluateExtent(kernel.getExtent(i), numbers));
+  for (int64_t block = 0, blocks = countOf(grid, numbers); block < blocks; ++block) {
+    forPlacesInGrid(
+        block, grid.size(), [&](unsigned i) { return grid[i]; },
+        [&](unsigned i, int64_t place) { slots[kernel.getBlock()->getArgument(i)].scalar.integer = place; },
+        numbers);
     if (failed(runBlock(*kernel.getBlock())))
       return failure();
   }
@@ -236,7 +237,7 @@ LogicalResult Evaluator::runOp(Operation *op) {
       })
       .Case<scf::YieldOp, YieldOp>([&](auto) { return success(); })
       .Case([&](SizeOp size) {
-        slots[size.getResult()].scalar.integer = sizes.of(size.getRole());
+        slots[size.getResult()].scalar.integer = numbers.size(size.getRole());
         return success();
       })
       .Case([&](RequestedOp requested) {
@@ -430,10 +431,7 @@ static void forEachInPanel(FeaturesAttr features, ArrayRef<double> weights, int6
     int64_t place = number++ - start;
     if (place < 0 || place >= size)
       return;
-    double weight = feature.multiplicity == 0 ? 0 : 1;
-    if (!weights.empty())
-      weight = feature.multiplicity * weights[feature.order - features.getFirst()];
-    visit(feature, weight, place);
+    visit(feature, features.get().weightOf(feature, weights), place);
   });
 }
 

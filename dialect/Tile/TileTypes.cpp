@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Tile/Extents.h"
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -123,13 +124,11 @@ SmallVector<StringRef, 2> ExtentAttr::getDivisors() const {
 std::string ExtentAttr::getDivisorsText(ArrayRef<AxisRef> roles) { return "*" + llvm::join(roles, "*"); }
 
 int64_t ExtentAttr::evaluate(function_ref<int64_t(StringRef)> sizeOf) const {
-  if (isParts()) {
-    int64_t divisor = 1;
-    for (StringRef role : getDivisors())
-      divisor *= sizeOf(role);
-    return llvm::divideCeil(uint64_t(getSize()), uint64_t(std::max<int64_t>(divisor, 1)));
-  }
-  return isStatic() ? getSize() : llvm::divideCeil(uint64_t(sizeOf(getRole())), uint64_t(getSize()));
+  struct Sizes : Integers {
+    function_ref<int64_t(StringRef)> sizeOf;
+    int64_t size(AxisRef role) const { return sizeOf(role); }
+  };
+  return evaluateExtent(*this, Sizes{{}, sizeOf});
 }
 
 LogicalResult LongestAttr::verify(function_ref<InFlightDiagnostic()> emitError, End, StringAttr role,

@@ -58,8 +58,6 @@ inline constexpr llvm::StringLiteral kOffset = "offset";
 /// Elements of an axis with role lag before that of query 0 with key U, and behind those of the last query: a
 /// tile of at most so many tokens that begins within T and U lies within it.
 inline constexpr int64_t kLagMargin = 128;
-/// The size of role lag: T + U, and both margins.
-inline int64_t lagSize(int64_t t, int64_t u) { return t + u + 2 * kLagMargin; }
 
 /// `64`, `t`, `ceildiv(t, 64)` or `ceildiv(4, b * g)`, as arrays and grids write it; null after a diagnostic.
 ExtentAttr parseExtent(AsmParser &parser);

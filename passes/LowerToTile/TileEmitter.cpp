@@ -4,6 +4,7 @@
 #include "passes/LowerToTile/StateEmitter.h"
 
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Tile/Extents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -99,18 +100,19 @@ Value TileEmitter::combine(Reduction kind, Value a, Value b) {
 }
 
 Value TileEmitter::extent(tile::ExtentAttr extent) {
-  if (extent.isStatic())
-    return constant(extent.getSize());
-  if (!extent.isParts())
-    return extent.getSize() == 1 ? size(extent.getRole())
-                                 : Value(arith::CeilDivSIOp::create(builder, loc, size(extent.getRole()),
-                                                                    constant(extent.getSize())));
-  SmallVector<Value> sizes =
-      llvm::map_to_vector(extent.getDivisors(), [&](StringRef role) { return size(role); });
-  Value blocks = sizes.front();
-  for (Value other : llvm::drop_begin(sizes))
-    blocks = arith::MulIOp::create(builder, loc, blocks, other);
-  return arith::CeilDivSIOp::create(builder, loc, constant(extent.getSize()), blocks);
+  struct Indices {
+    using Number = Value;
+    TileEmitter &emitter;
+    Value constant(int64_t value) const { return emitter.constant(value); }
+    Value size(AxisRef role) const { return emitter.size(role); }
+    Value mul(Value a, Value b) const { return arith::MulIOp::create(emitter.builder, emitter.loc, a, b); }
+    Value ceilDivide(Value a, Value b) const {
+      return arith::CeilDivSIOp::create(emitter.builder, emitter.loc, a, b);
+    }
+    /// A block runs, so no size of its grid is 0.
+    Value atLeastOne(Value a) const { return a; }
+  };
+  return tile::evaluateExtent(extent, Indices{*this});
 }
 
 SmallVector<Value> TileEmitter::loop(Value begin, Value end, int64_t step, ValueRange carried,

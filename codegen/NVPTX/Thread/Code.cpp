@@ -5,50 +5,6 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-Value Code::constant(Type type, int64_t value) const {
-  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
-}
-
-Value Code::zero(Type type) const {
-  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-}
-
-//===----------------------------------------------------------------------===//
-// Integers
-//===----------------------------------------------------------------------===//
-
-static constexpr auto kNoWrap = arith::IntegerOverflowFlags::nsw;
-
-Value Code::add(Value a, Value b) const { return builder.createOrFold<arith::AddIOp>(loc, a, b, kNoWrap); }
-Value Code::sub(Value a, Value b) const { return builder.createOrFold<arith::SubIOp>(loc, a, b, kNoWrap); }
-Value Code::mul(Value a, Value b) const { return builder.createOrFold<arith::MulIOp>(loc, a, b, kNoWrap); }
-Value Code::divide(Value a, Value b) const { return builder.createOrFold<arith::DivUIOp>(loc, a, b); }
-Value Code::rest(Value a, Value b) const { return builder.createOrFold<arith::RemUIOp>(loc, a, b); }
-Value Code::bitAnd(Value a, Value b) const { return builder.createOrFold<arith::AndIOp>(loc, a, b); }
-Value Code::bitXor(Value a, Value b) const { return builder.createOrFold<arith::XOrIOp>(loc, a, b); }
-Value Code::shiftLeft(Value a, int64_t count) const {
-  return builder.createOrFold<arith::ShLIOp>(loc, a, constant(a.getType(), count), kNoWrap);
-}
-Value Code::shiftRight(Value a, int64_t count) const {
-  return builder.createOrFold<arith::ShRUIOp>(loc, a, constant(a.getType(), count));
-}
-Value Code::less(Value a, Value b) const {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, a, b);
-}
-Value Code::lessUnsigned(Value a, Value b) const {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, a, b);
-}
-Value Code::both(Value a, Value b) const { return !a ? b : !b ? a : bitAnd(a, b); }
-Value Code::select(Value condition, Value a, Value b) const {
-  return builder.createOrFold<arith::SelectOp>(loc, condition, a, b);
-}
-Value Code::narrow(Value a) const {
-  return a.getType().isInteger(32) ? a : builder.createOrFold<arith::TruncIOp>(loc, builder.getI32Type(), a);
-}
-Value Code::widen(Value a) const {
-  return a.getType().isInteger(64) ? a : builder.createOrFold<arith::ExtSIOp>(loc, builder.getI64Type(), a);
-}
-
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

@@ -61,7 +61,9 @@ private:
   Value emitOnce(Operation *op, const IRMapping &values) {
     if (auto extend = dyn_cast<arith::ExtFOp>(op))
       return code.convert(values.lookup(extend.getIn()), extend.getType());
-    Value value = cloneScalar(code.builder, op, values, code.builder.getI32Type());
+    auto operands =
+        llvm::map_to_vector(op->getOperands(), [&](Value operand) { return values.lookup(operand); });
+    Value value = tile::cloneScalar(code.builder, op, operands, code.builder.getI32Type());
     // A product that is only added may be rounded with the sum.
     auto fast = dyn_cast_or_null<arith::ArithFastMathInterface>(value.getDefiningOp());
     if (fast && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(value.getDefiningOp()))

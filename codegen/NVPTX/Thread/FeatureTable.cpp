@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Frame/Tables.h"
 #include "codegen/NVPTX/Thread/Features.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -22,7 +23,7 @@ FeatureTable::FeatureTable(Code code, tile::FeaturesAttr features, std::optional
     return columnOf(vectors, component / blockSize * blockSize);
   };
   features.get().forEach([&](const taylor::Features::Feature &feature) {
-    double weight = weighted ? feature.multiplicity * ofOrder[feature.order - features.getFirst()] : 1;
+    double weight = features.get().weightOf(feature, ofOrder);
     ArrayRef<int64_t> components = feature.components;
     if (feature.order < 2) {
       if (place++ % blockSize)
@@ -61,45 +62,21 @@ FeatureTable::Table FeatureTable::makeTable(Code code, const Twine &name, const 
   // Rows are read at once.
   Table table{width <= 2 ? width : int64_t(llvm::alignTo(width, 4)), {}, {}};
   SmallVector<int32_t> columns;
-  SmallVector<APFloat> factors;
-  for (auto [row, weight] : llvm::enumerate(rows.weights)) {
+  for (size_t row = 0; row < rows.weights.size(); ++row) {
     columns.append(rows.columns.begin() + row * width, rows.columns.begin() + (row + 1) * width);
     columns.append(table.width - width, 0);
-    APFloat value(weight);
-    bool lost;
-    value.convert(number.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
-    factors.push_back(value);
   }
-  table.columns =
-      makeGlobal(code, name,
-                 DenseIntElementsAttr::get(
-                     RankedTensorType::get({int64_t(columns.size())}, code.builder.getI32Type()), columns));
-  table.weights =
-      makeGlobal(code, name + "_weights",
-                 DenseFPElementsAttr::get(RankedTensorType::get({int64_t(factors.size())}, number), factors));
+  table.columns = makeGlobal(code, name, tile::integerTable(code.builder, columns));
+  table.weights = makeGlobal(code, name + "_weights", tile::roundedTable(number, rows.weights));
   return table;
 }
 
+/// Tables of one name differ in their weights, or in the buffer that they are for.
 Value FeatureTable::makeGlobal(Code code, const Twine &name, DenseElementsAttr values) {
-  OpBuilder &builder = code.builder;
-  auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  // Tables of one name differ in their weights, or in the buffer that they are for: the first free number.
-  std::string symbol;
-  LLVM::GlobalOp global;
-  for (int64_t i = 0;; ++i) {
-    symbol = (name + "_" + Twine(i)).str();
-    global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
-    if (!global || global.getValueOrNull() == values)
-      break;
-  }
-  if (!global) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    auto type = LLVM::LLVMArrayType::get(values.getElementType(), values.getNumElements());
-    global = LLVM::GlobalOp::create(builder, code.loc, type, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                    symbol, values, /*alignment=*/16, unsigned(Space::global));
-  }
-  return LLVM::AddressOfOp::create(builder, code.loc, global);
+  std::string first = name.str();
+  return tile::addressOfTable(
+      code.builder, code.loc, [&](unsigned i) { return first + "_" + std::to_string(i); }, values,
+      /*alignment=*/16, unsigned(Space::global));
 }
 
 SmallVector<Value> FeatureTable::columnsAt(Code code, const Table &table, Value number) const {

@@ -11,20 +11,18 @@ using tile::Axis;
 using tile::ExtentAttr;
 using tile::TileType;
 
-/// Whether single element `offset` lies in an axis of this extent: the grid's place in the same extent.
-static bool isPlaceOfGrid(Value offset, ExtentAttr extent) {
+/// Whether `offset` is the place of the block along this extent: it lies within an axis of the same extent.
+static bool isPlaceOfBlock(Value offset, ExtentAttr extent) {
   if (auto place = offset.getDefiningOp<PlaceOp>()) {
     auto around = place->getParentOfType<tile::KernelOp>();
     return around.getExtent(cast<OpResult>(offset).getResultNumber()) == extent;
   }
-  auto argument = dyn_cast<BlockArgument>(offset);
-  auto kernel = argument ? dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp()) : tile::KernelOp();
-  return kernel && kernel.getExtent(argument.getArgNumber()) == extent;
+  return tile::isPlaceOfGrid(offset, extent);
 }
 
 /// Whether `size` elements from `offset` (null: 0) on lie within the extent, whatever the sizes.
 static bool isInside(Value offset, int64_t size, ExtentAttr extent) {
-  if (offset && size == 1 && isPlaceOfGrid(offset, extent))
+  if (offset && size == 1 && isPlaceOfBlock(offset, extent))
     return true;
   APInt constant(64, 0);
   if (!extent.isStatic() || (offset && !matchPattern(offset, m_ConstantInt(&constant))))
@@ -189,7 +187,7 @@ void KernelEmitter::emitLookup(tile::LookupOp op) {
   for (auto [i, place] : llvm::enumerate(op.getPlace())) {
     Value at = scalar(place);
     offset = code.add(offset, code.mul(at, values.strides[i]));
-    if (!isPlaceOfGrid(place, op.getArray().getType().getAxes()[i].extent))
+    if (!isPlaceOfBlock(place, op.getArray().getType().getAxes()[i].extent))
       inside = code.both(inside, code.lessUnsigned(at, values.sizes[i]));
   }
   Value pointer = code.offset(values.address, code.mul(offset, bytes));

@@ -11,6 +11,7 @@
 // Sections have equally many heads, but for the last one: with one head left for it, its longest block would
 // begin when all others end.
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
+#include "dialect/Tile/Extents.h"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -23,47 +24,37 @@ Value KernelEmitter::headsOfSection(tile::LongestAttr longest, Value heads) {
     return code.select(code.lessUnsigned(value, code.i32(1)), code.i32(1), value);
   };
   // Tokens that the cache holds, by the tokens of a head.
-  Value tokens = atLeastOne(code.narrow(sizes.lookup(longest.getRole().getValue())));
+  Value tokens = atLeastOne(code.narrow(sizes->size(longest.getRole())));
   Value held = code.divide(code.i32(cacheBytes / longest.getBytes()), tokens);
   held = atLeastOne(code.select(code.lessUnsigned(held, heads), held, heads));
-  auto ceilDivide = [&](Value a, Value b) { return code.divide(code.sub(code.add(a, b), code.i32(1)), b); };
-  return ceilDivide(heads, ceilDivide(heads, held));
+  return code.ceilDivide(heads, code.ceilDivide(heads, held));
 }
 
 SmallVector<Value> KernelEmitter::placesOf(Value number) {
   Code code(builder, kernel.getLoc());
-  unsigned extents = kernel.getBlock()->getNumArguments();
-  SmallVector<Value> places(extents);
-  auto countOf = [&](unsigned i) { return code.narrow(extentValue(kernel.getExtent(i))); };
+  unsigned rank = kernel.getBlock()->getNumArguments();
+  SmallVector<Value> places(rank);
+  auto extentOf = [&](unsigned i) { return code.narrow(sizes->of(kernel.getExtent(i))); };
   auto setPlace = [&](unsigned i, Value place) {
     places[i] = arith::ExtUIOp::create(builder, kernel.getLoc(), builder.getI64Type(), place);
   };
-  Value rest = number;
   if (tile::LongestAttr longest = kernel.getLongestAttr()) {
-    Value count = countOf(--extents), heads = code.i32(1);
-    for (unsigned i = 0; i < extents; ++i)
-      heads = code.mul(heads, countOf(i));
+    Value count = extentOf(--rank), heads = code.i32(1);
+    for (unsigned i = 0; i < rank; ++i)
+      heads = code.mul(heads, extentOf(i));
     Value width = headsOfSection(longest, heads);
     Value blocks = code.mul(width, count);
-    Value section = code.divide(rest, blocks), first = code.mul(section, width);
-    Value inSection = code.sub(rest, code.mul(section, blocks));
+    Value section = code.divide(number, blocks), first = code.mul(section, width);
+    Value inSection = code.sub(number, code.mul(section, blocks));
     // The last section may have fewer heads.
     Value left = code.sub(heads, first);
     width = code.select(code.lessUnsigned(left, width), left, width);
     Value row = code.divide(inSection, width);
-    rest = code.add(first, code.sub(inSection, code.mul(row, width)));
+    number = code.add(first, code.sub(inSection, code.mul(row, width)));
     bool isFirst = longest.getEnd() == tile::End::first;
-    setPlace(extents, isFirst ? row : code.sub(code.sub(count, row), code.i32(1)));
+    setPlace(rank, isFirst ? row : code.sub(code.sub(count, row), code.i32(1)));
   }
-  for (unsigned i = extents; i-- > 0;) {
-    Value place = rest;
-    if (i > 0) {
-      Value count = countOf(i);
-      place = code.rest(rest, count);
-      rest = code.divide(rest, count);
-    }
-    setPlace(i, place);
-  }
+  tile::forPlacesInGrid(number, rank, extentOf, setPlace, code);
   return places;
 }
 
@@ -76,15 +67,11 @@ void KernelEmitter::placeInGrid() {
 }
 
 void KernelEmitter::emitOwnTiles(OwnTilesOp op) {
-  Code code = at(op);
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   auto wide = [&](Value x) { return arith::ExtUIOp::create(builder, op.getLoc(), i64, x); };
   scalars[op.getFrom()] = wide(NVVM::BlockIdXOp::create(builder, op.getLoc(), i32));
   scalars[op.getStep()] = wide(NVVM::GridDimXOp::create(builder, op.getLoc(), i32));
-  Value count = code.i64(1);
-  for (unsigned i = 0; i < kernel.getBlock()->getNumArguments(); ++i)
-    count = code.mul(count, extentValue(kernel.getExtent(i)));
-  scalars[op.getTo()] = count;
+  scalars[op.getTo()] = sizes->blocksOf(kernel);
 }
 
 void KernelEmitter::emitPlace(PlaceOp op) {

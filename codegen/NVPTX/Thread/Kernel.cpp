@@ -9,11 +9,18 @@ using namespace mlir;
 using namespace mlir::simt;
 using tile::ArrayType;
 using tile::Axis;
-using tile::ExtentAttr;
 
-KernelEmitter::KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared, int64_t cacheBytes)
-    : kernel(kernel), shared(shared), cacheBytes(cacheBytes), builder(kernel.getContext()),
-      numWarps(getNumWarps(kernel)) {}
+KernelEmitter::KernelEmitter(tile::KernelOp kernel, OpBuilder &builder, LLVM::GlobalOp shared,
+                             int64_t cacheBytes)
+    : KernelFrame(kernel, builder), shared(shared), cacheBytes(cacheBytes), numWarps(getNumWarps(kernel)) {
+  types.addConversion([](tile::TileType tile, SmallVectorImpl<Type> &registers) {
+    Type element = elementTypeOf(tile.getElementType());
+    int64_t count = layoutOf(tile).getNumRegisters();
+    bool paired = isPaired(element, count);
+    registers.append(paired ? count / 2 : count, paired ? VectorType::get(2, element) : element);
+    return success();
+  });
+}
 
 /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": local memory of a thread.
 static constexpr int64_t kMostLocalBytes = 524288;
@@ -21,7 +28,7 @@ static constexpr int64_t kMostLocalBytes = 524288;
 FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRef<Value> used) {
   MLIRContext *context = builder.getContext();
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(context, unsigned(Space::global));
-  SmallVector<Type> parameters(std::size(kSizeRoles), i64);
+  SmallVector<Type> parameters(std::size(tile::kSizeRoles), i64);
   for (Value array : used) {
     parameters.push_back(pointer);
     if (isa<tile::TensorOp>(array.getDefiningOp()))
@@ -50,35 +57,17 @@ FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRe
   return function;
 }
 
-Value KernelEmitter::extentValue(ExtentAttr extent) {
-  Code code(builder, kernel.getLoc());
-  if (extent.isStatic())
-    return code.i64(extent.getSize());
-  auto ceilDivide = [&](Value a, Value b) { return code.divide(code.sub(code.add(a, b), code.i64(1)), b); };
-  if (extent.isParts()) {
-    Value divisor;
-    for (StringRef role : extent.getDivisors())
-      divisor = divisor ? code.mul(divisor, sizes.lookup(role)) : sizes.lookup(role);
-    return ceilDivide(code.i64(extent.getSize()), divisor);
-  }
-  Value size = sizes.lookup(extent.getRole().getValue());
-  return extent.getSize() == 1 ? size : ceilDivide(size, code.i64(extent.getSize()));
-}
-
 void KernelEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> used) {
-  Code code(builder, kernel.getLoc());
-  unsigned next = 0;
-  for (StringRef role : kSizeRoles)
-    sizes[role] = function.getArgument(next++);
-  sizes[AxisRole::Lag] =
-      code.add(code.add(sizes[AxisRole::Query], sizes[AxisRole::Key]), code.i64(2 * tile::kLagMargin));
+  unsigned next = std::size(tile::kSizeRoles);
+  sizes.emplace(builder, kernel.getLoc(), function.getArguments().take_front(next),
+                tile::SizeValues::Runs::block);
+  sizes->makeLag();
   for (Value array : used) {
     auto type = cast<ArrayType>(array.getType());
     ArrayRef<Axis> axes = type.getAxes();
     ArrayValues values;
     values.address = function.getArgument(next++);
-    for (const Axis &axis : axes)
-      values.sizes.push_back(extentValue(axis.extent));
+    values.sizes = sizes->of(type);
     int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
     if (isa<tile::TensorOp>(array.getDefiningOp())) {
       for (unsigned i = 0; i < axes.size(); ++i)
@@ -86,13 +75,8 @@ void KernelEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> us
       values.isContiguous = !axes.empty() && axes.back().extent.isStatic();
       values.alignment = isAligned16(type) ? 16 : elementBytes;
     } else {
-      Value stride = code.i64(1);
       int64_t rowBytes = elementBytes;
-      values.strides.resize(axes.size());
-      for (unsigned i = axes.size(); i-- > 0;) {
-        values.strides[i] = stride;
-        stride = code.mul(stride, values.sizes[i]);
-      }
+      values.strides = sizes->stridesOf(values.sizes);
       values.isContiguous = true;
       if (!axes.empty() && axes.back().extent.isStatic())
         rowBytes *= axes.back().getSize();
@@ -184,10 +168,7 @@ LogicalResult KernelEmitter::emit(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 Type mlir::simt::elementTypeOf(Type element) {
-  return element.isIndex() ? IntegerType::get(element.getContext(), 32) : element;
-}
-Type mlir::simt::scalarTypeOf(Type type) {
-  return type.isIndex() ? IntegerType::get(type.getContext(), 64) : type;
+  return tile::scalarType(element, IntegerType::get(element.getContext(), 32));
 }
 
 bool mlir::simt::isPaired(Type element, int64_t numRegisters) {
@@ -210,6 +191,12 @@ Registers KernelEmitter::makeRegisters(Type element, ArrayRef<Value> values, Loc
   for (size_t i = 0; i < values.size(); i += 2)
     registers.parts.push_back(at(loc).pack(values[i], values[i + 1]));
   return registers;
+}
+
+void KernelEmitter::setValues(Value tile, ValueRange values) {
+  Type element = elementTypeOf(cast<tile::TileType>(tile.getType()).getElementType());
+  int64_t count = layoutOf(tile.getType()).getNumRegisters();
+  tiles[tile] = {element, isPaired(element, count), llvm::to_vector(values)};
 }
 
 void KernelEmitter::setTile(Value tile, ArrayRef<Value> values) {

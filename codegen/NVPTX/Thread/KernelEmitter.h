@@ -3,10 +3,11 @@
 #ifndef TAYLOR_CODEGEN_NVPTX_THREAD_KERNELEMITTER_H
 #define TAYLOR_CODEGEN_NVPTX_THREAD_KERNELEMITTER_H
 
+#include "codegen/Frame/KernelFrame.h"
+#include "codegen/Frame/Scalars.h"
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "codegen/NVPTX/Thread/Code.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -68,10 +69,10 @@ struct Slot {
 };
 
 /// Emits one tile.kernel as an llvm.func.
-class KernelEmitter {
+class KernelEmitter : tile::KernelFrame {
 public:
   /// `cacheBytes`: what the second-level cache holds; 0: no limit.
-  KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared, int64_t cacheBytes);
+  KernelEmitter(tile::KernelOp kernel, OpBuilder &builder, LLVM::GlobalOp shared, int64_t cacheBytes);
   /// The function, at the end of the module; failure after a diagnostic.
   LogicalResult emit(ModuleOp module);
 
@@ -79,7 +80,6 @@ private:
   // Kernel.cpp: parameters, sizes, strides, the place in the grid.
   FailureOr<LLVM::LLVMFuncOp> makeFunction(ModuleOp module, ArrayRef<Value> arrays);
   void readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> arrays);
-  Value extentValue(tile::ExtentAttr extent);
   void findExchangedArrays();
 
   // GridOrder.cpp
@@ -90,14 +90,12 @@ private:
   void emitPlace(PlaceOp op);
   Value headsOfSection(tile::LongestAttr longest, Value heads);
 
-  // Control.cpp: blocks, loops, scalars.
-  LogicalResult emitBlock(Block &block);
+  // Control.cpp: blocks, and what a tile is to loops and branches: all of its registers.
+  LogicalResult emitBlock(Block &block) override;
   LogicalResult emitOp(Operation *op);
-  LogicalResult emitFor(scf::ForOp op);
-  LogicalResult emitIf(scf::IfOp op);
-  LogicalResult emitScalar(Operation *op);
-  SmallVector<Value> flatten(ValueRange values);
-  void bind(ValueRange values, ValueRange flat);
+  Value addressOf(Value array) override { return arrays[array].address; }
+  SmallVector<Value> valuesOf(Value tile) override { return tileOf(tile).parts; }
+  void setValues(Value tile, ValueRange values) override;
 
   // Elementwise.cpp
   LogicalResult emitMap(tile::MapOp op);
@@ -194,8 +192,6 @@ private:
   Registers makeRegisters(Type element, ArrayRef<Value> values, Location loc);
   void setTile(Value tile, ArrayRef<Value> values);
   Registers tileOf(Value tile);
-  /// A scalar, or the thread's constant of it.
-  Value scalar(Value value) { return scalars.lookup(value); }
   /// Runs `emit` where values of the whole kernel are computed.
   template <typename F> auto atStart(F emit) {
     OpBuilder::InsertionGuard guard(builder);
@@ -220,10 +216,8 @@ private:
   friend class ProductEmitter;
   friend class StartEmitter;
 
-  tile::KernelOp kernel;
   LLVM::GlobalOp shared;
   int64_t cacheBytes;
-  OpBuilder builder;
   Operation *startEnd = nullptr;
   llvm::DenseMap<Operation *, Operation *> startEnds; ///< of the parts behind loops
   Value thread;                                       ///< i32, %tid.x
@@ -231,8 +225,6 @@ private:
   int64_t numWarps = 1;
   Value member;                             ///< i32, of the thread's role; null outside of a consumer
   SmallVector<std::pair<Box, Value>> boxes; ///< address of the tensor map of each
-  AxisMap<Value> sizes;                     ///< i64, by role
-  llvm::DenseMap<Value, Value> scalars;
   llvm::DenseMap<Value, Registers> tiles;
   /// Tiles that are loaded one register after the other where maps read them.
   llvm::DenseMap<Value, std::function<Value(int64_t)>> loadedByReaders;
@@ -252,8 +244,6 @@ private:
 
 /// The type in which a thread computes with elements: i32 for index.
 Type elementTypeOf(Type element);
-/// Types of uniform scalars: i64 for index.
-Type scalarTypeOf(Type type);
 
 /// How `count` neighbours of so many bytes each are moved at once: in words of at least 32 bits where they
 /// fill one.
@@ -264,8 +254,6 @@ SmallVector<Value> wordsOfElements(Code code, ArrayRef<Value> elements, Words wo
 
 /// Whether a tile of so many registers keeps them in pairs.
 bool isPaired(Type element, int64_t numRegisters);
-/// The op with its operands replaced, index being `indexType`.
-Value cloneScalar(OpBuilder &builder, Operation *op, const IRMapping &mapping, Type indexType);
 
 /// Registers 0, 1, .. that step by 1 along the axis, each group of so many starting at a multiple.
 int64_t leadingRegisters(LayoutAttr layout, StringRef axis);

@@ -40,7 +40,8 @@ struct LowerToNVVM : simt::impl::LowerToNVVMBase<LowerToNVVM> {
                                          /*alignment=*/1024, unsigned(Space::shared));
     for (tile::ProgramOp program : programs) {
       for (tile::KernelOp kernel : program.getBlock()->getOps<tile::KernelOp>())
-        if (failed(requireBarriers(kernel)) || failed(KernelEmitter(kernel, shared, cache).emit(module)))
+        if (failed(requireBarriers(kernel)) ||
+            failed(KernelEmitter(kernel, builder, shared, cache).emit(module)))
           return signalPassFailure();
       program.erase();
     }

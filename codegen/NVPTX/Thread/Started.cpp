@@ -254,7 +254,7 @@ void KernelEmitter::pinBefore(AwaitOp op) {
   if (op.getBefore().empty())
     return;
   Code code = at(op);
-  Value never = code.less(sizes[AxisRole::Query], code.i64(0));
+  Value never = code.less(sizes->size(AxisRole::Query), code.i64(0));
   for (Value tile : op.getBefore())
     for (Value value : tileOf(tile).parts)
       code.assembly(
