@@ -26,12 +26,6 @@ using tile::TileType;
 
 namespace {
 
-int64_t registersOf(TileType tile) {
-  Type element = tile.getElementType();
-  int64_t bits = element.isIndex() ? 32 : element.getIntOrFloatBitWidth();
-  return layoutOf(tile).getNumRegisters() * bits / 32;
-}
-
 /// How the registers of a multiprocessor are shared: of a thread of the producer and of a member, and what a
 /// member's loop may hold of them in tiles: a quarter of what it carries is counted for copies of it, which
 /// matrix units do without (dk and dv of 128 channels count 224, and ptxas spills nothing in their loop).
@@ -258,7 +252,7 @@ bool Roles::collect() {
 int64_t Roles::countRegisters() {
   int64_t most = 0;
   for (StreamLoop &entry : loops)
-    most = std::max(most, countLoopRegisters(entry.loop, registersOf));
+    most = std::max(most, countLoopRegisters(entry.loop, countTileRegisters));
   return most;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The last products of an iteration beside the first ones of the next. Passes.td has the rule.
 #include "codegen/NVPTX/Accesses.h"
+#include "codegen/NVPTX/LateSums.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
@@ -21,48 +22,24 @@ using tile::TileType;
 
 namespace {
 
-int64_t registersOf(TileType tile) {
-  Type element = tile.getElementType();
-  int64_t bits = element.isIndex() ? 32 : element.getIntOrFloatBitWidth();
-  return layoutOf(tile).getNumRegisters() * bits / 32;
-}
-
-bool runsBeside(Operation *op) {
-  auto dot = dyn_cast_or_null<DotOp>(op);
-  return dot && dot.getKind() == ProductKind::wgmma;
-}
-
-/// A sum that an iteration ends with: products, the first of which adds to `base`, of tiles that the
-/// iteration computes and of buffers that nothing else reads. The loop carries the last one's result.
-struct LateSum {
-  SmallVector<DotOp> products;
-  unsigned number = 0; ///< of the loop's results
-
-  Value base() { return products.front().getC(); }
-  DotOp last() { return products.back(); }
-};
-
 /// One loop.
 class Rotation {
 public:
-  explicit Rotation(scf::ForOp loop) : loop(loop), builder(loop), loc(loop.getLoc()) {}
+  explicit Rotation(scf::ForOp loop) : loop(loop), builder(loop), loc(loop.getLoc()), sums(loop) {}
 
   /// Whether the loop has late sums, and other products that their tiles wait for.
   bool collect();
   /// Registers of the tiles that wait for the next iteration.
-  int64_t countWaiting();
+  int64_t countWaiting() { return sums.countWaiting(); }
   void emit();
 
 private:
-  std::optional<LateSum> asLateSum(OpOperand &yielded);
-  bool isLateOperand(Value tile, Value buffer);
-  bool waitsForProduct(Value tile);
+  bool isLateBuffer(Value buffer);
   bool isNumberOfIteration(Value value);
   bool isOfIteration(CopyOp copy);
   bool endsWithLoop(CopyOp copy);
   CopyOp fillingOf(Value buffer);
 
-  void convertLate();
   AllocOp cloneBuffer(AllocOp buffer, StringRef suffix);
   void cloneCopy(CopyOp copy, Value iteration, Value buffer);
   bool isLate(Operation *op) const { return late.contains(op); }
@@ -72,12 +49,11 @@ private:
   void emitLoop();
   void emitLast();
   Value multiplyLate(LateSum &sum, ValueRange tiles, Value base, IRMapping &buffers);
-  SmallVector<Value> tilesOf(LateSum &sum);
 
   scf::ForOp loop;
   OpBuilder builder;
   Location loc;
-  SmallVector<LateSum> sums;
+  LateSums sums;
   llvm::SetVector<Operation *> late; ///< products of the sums, and the copies for them
   IRMapping lasts;                   ///< buffers of the late products after the loop
   SmallVector<Value> firsts;         ///< what the first iteration gives: the loop's values, then the tiles
@@ -126,9 +102,7 @@ bool Rotation::isNumberOfIteration(Value value) {
          llvm::all_of(op->getOperands(), [&](Value operand) { return isNumberOfIteration(operand); });
 }
 
-bool Rotation::isLateOperand(Value tile, Value buffer) {
-  if (!isa<TileType>(tile.getType()) || loop.isDefinedOutsideOfLoop(tile) || isa<BlockArgument>(tile))
-    return false;
+bool Rotation::isLateBuffer(Value buffer) {
   CopyOp copy = buffer.getDefiningOp<AllocOp>() ? fillingOf(buffer) : CopyOp();
   if (!copy || !isOfIteration(copy) || !endsWithLoop(copy))
     return false;
@@ -139,49 +113,19 @@ bool Rotation::isLateOperand(Value tile, Value buffer) {
   return llvm::all_of(buffer.getUsers(), isOwn);
 }
 
-std::optional<LateSum> Rotation::asLateSum(OpOperand &yielded) {
-  LateSum sum;
-  sum.number = yielded.getOperandNumber();
-  for (Value value = yielded.get(); runsBeside(value.getDefiningOp()) && value.hasOneUse();) {
-    auto dot = value.getDefiningOp<DotOp>();
-    if (dot->getBlock() != loop.getBody() || !dot.getC() || !isLateOperand(dot.getA(), dot.getB()))
-      break;
-    sum.products.insert(sum.products.begin(), dot);
-    value = dot.getC();
-  }
-  if (sum.products.empty())
-    return std::nullopt;
-  return sum;
-}
-
-bool Rotation::waitsForProduct(Value tile) {
-  SetVector<Operation *> reached;
-  SmallVector<Value> open{tile};
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (!op || op->getBlock() != loop.getBody() || !reached.insert(op))
-      continue;
-    if (runsBeside(op))
-      return true;
-    op->walk([&](Operation *inner) { llvm::append_range(open, inner->getOperands()); });
-  }
-  return false;
-}
-
 bool Rotation::collect() {
-  for (OpOperand &yielded : loop.getBody()->getTerminator()->getOpOperands())
-    if (std::optional<LateSum> sum = asLateSum(yielded))
-      sums.push_back(std::move(*sum));
-  for (LateSum &sum : sums)
+  if (!sums.collect([&](Value buffer) { return isLateBuffer(buffer); }))
+    return false;
+  for (LateSum &sum : sums.getSums())
     for (DotOp dot : sum.products) {
       late.insert(dot);
       late.insert(fillingOf(dot.getB()));
     }
-  // What the late products read must have no other reader, and no product before waits for a late one.
+  // What the late products read must have no other reader.
   auto isOwn = [&](Operation *user) { return isLate(user); };
-  for (LateSum &sum : sums)
+  for (LateSum &sum : sums.getSums())
     for (DotOp dot : sum.products)
-      if (!llvm::all_of(dot.getB().getUsers(), isOwn) || !waitsForProduct(dot.getA()))
+      if (!llvm::all_of(dot.getB().getUsers(), isOwn))
         return false;
   // Other buffers are filled by one copy of the iteration each, or outside.
   for (auto copy : loop.getBody()->getOps<CopyOp>())
@@ -195,53 +139,12 @@ bool Rotation::collect() {
         return WalkResult::interrupt();
     return WalkResult::advance();
   });
-  return !sums.empty() && !writes.wasInterrupted();
-}
-
-SmallVector<Value> Rotation::tilesOf(LateSum &sum) {
-  return llvm::map_to_vector(sum.products, [](DotOp dot) -> Value { return dot.getA(); });
-}
-
-int64_t Rotation::countWaiting() {
-  int64_t registers = 0;
-  for (LateSum &sum : sums)
-    for (Value tile : tilesOf(sum))
-      registers += registersOf(cast<TileType>(tile.getType()));
-  return registers;
+  return !writes.wasInterrupted();
 }
 
 //===----------------------------------------------------------------------===//
 // The new loop
 //===----------------------------------------------------------------------===//
-
-/// A tile that is another result rounded is rounded at the iteration's end: the product before has been
-/// awaited then, and the tile takes its operand's registers.
-void Rotation::convertLate() {
-  for (LateSum &sum : sums)
-    for (DotOp dot : sum.products) {
-      auto map = dot.getA().getDefiningOp<tile::MapOp>();
-      if (!map || map->getBlock() != loop.getBody())
-        continue;
-      unsigned number = cast<OpResult>(dot.getA()).getResultNumber();
-      Operation *yield = map.getBody().front().getTerminator();
-      auto rounded = yield->getOperand(number).getDefiningOp<arith::TruncFOp>();
-      if (!rounded)
-        continue;
-      auto wide = llvm::find(yield->getOperands(), rounded.getIn());
-      if (wide == yield->operand_end())
-        continue;
-      Value whole = map.getResult(std::distance(yield->operand_begin(), wide));
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(loop.getBody()->getTerminator());
-      auto narrow = tile::MapOp::create(
-          builder, dot.getLoc(), ValueRange{whole}, [&](OpBuilder &inner, Location at, ValueRange scalars) {
-            return SmallVector<Value>{arith::TruncFOp::create(inner, at, rounded.getType(), scalars[0])};
-          });
-      narrow.getResult(0).setType(dot.getA().getType());
-      dot->moveAfter(narrow);
-      dot.getAMutable().assign(narrow.getResult(0));
-    }
-}
 
 AllocOp Rotation::cloneBuffer(AllocOp buffer, StringRef suffix) {
   OpBuilder::InsertionGuard guard(builder);
@@ -314,15 +217,10 @@ void Rotation::emitFirst(Value any) {
   for (Operation &op : loop.getBody()->without_terminator())
     if (!isLate(&op) && !isa<CopyOp>(op))
       builder.clone(op, first);
-  Operation *yield = loop.getBody()->getTerminator();
-  for (auto [number, init] : llvm::enumerate(loop.getInitArgs())) {
-    auto sum = llvm::find_if(sums, [&](LateSum &each) { return each.number == number; });
-    Value value = sum == sums.end() ? yield->getOperand(number) : sum->base();
-    firsts.push_back(keepIfAny(first.lookupOrDefault(value), init, any));
-  }
-  for (LateSum &sum : sums)
-    for (Value tile : tilesOf(sum))
-      firsts.push_back(keepIfAny(first.lookup(tile), Value(), any));
+  // Where there is no iteration: what the loop began with, and zeros to multiply.
+  for (auto [number, value] : llvm::enumerate(sums.handedOn(first)))
+    firsts.push_back(
+        keepIfAny(value, number < loop.getInitArgs().size() ? loop.getInitArgs()[number] : Value(), any));
 }
 
 /// The products of a sum, of an earlier iteration's tiles.
@@ -340,75 +238,28 @@ void Rotation::emitLoop() {
   if (!made.getBody()->empty())
     made.getBody()->back().erase();
   builder.setInsertionPointToStart(made.getBody());
-  IRMapping mapping;
-  mapping.map(loop.getInductionVar(), made.getInductionVar());
-  size_t numValues = loop.getInitArgs().size();
-  for (auto [old, argument] :
-       llvm::zip(loop.getRegionIterArgs(), made.getRegionIterArgs().take_front(numValues)))
-    mapping.map(old, argument);
   Value before = arith::SubIOp::create(builder, loc, made.getInductionVar(), loop.getStep());
   for (Operation *op : late)
     if (auto copy = dyn_cast<CopyOp>(op))
       cloneCopy(copy, before, copy.getBuffer());
-  // Late products go right before the first op that reads their sum; starts move up from there.
-  ValueRange tiles = made.getRegionIterArgs().drop_front(numValues);
   IRMapping same;
-  SmallVector<LateSum *> open = llvm::map_to_vector(sums, [](LateSum &sum) { return &sum; });
-  SmallVector<ValueRange> ofSum;
-  for (LateSum &sum : sums) {
-    ofSum.push_back(tiles.take_front(sum.products.size()));
-    tiles = tiles.drop_front(sum.products.size());
-  }
-  auto multiply = [&](size_t i) {
-    BlockArgument carried = loop.getRegionIterArg(sums[i].number);
-    mapping.map(carried, multiplyLate(sums[i], ofSum[i], mapping.lookup(carried), same));
-    open[i] = nullptr;
-  };
-  auto reads = [&](Operation &op, Value value) {
-    return op
-        .walk([&](Operation *inner) {
-          return llvm::is_contained(inner->getOperands(), value) ? WalkResult::interrupt()
-                                                                 : WalkResult::advance();
-        })
-        .wasInterrupted();
-  };
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (isLate(&op))
-      continue;
-    for (size_t i = 0; i < sums.size(); ++i)
-      if (open[i] && reads(op, loop.getRegionIterArg(sums[i].number)))
-        multiply(i);
-    builder.clone(op, mapping);
-  }
-  for (size_t i = 0; i < sums.size(); ++i)
-    if (open[i])
-      multiply(i);
-  SmallVector<Value> yielded;
-  for (auto [number, value] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands())) {
-    auto sum = llvm::find_if(sums, [&](LateSum &each) { return each.number == number; });
-    yielded.push_back(mapping.lookupOrDefault(sum == sums.end() ? value : sum->base()));
-  }
-  for (LateSum &sum : sums)
-    for (Value tile : tilesOf(sum))
-      yielded.push_back(mapping.lookup(tile));
-  scf::YieldOp::create(builder, loc, yielded);
+  sums.fillBody(
+      builder, made, [&](Operation *op) { return isLate(op); },
+      [&](LateSum &sum, ValueRange tiles, Value base, IRMapping &) {
+        return multiplyLate(sum, tiles, base, same);
+      });
 }
 
 /// The late products of the last iteration, after the loop.
 void Rotation::emitLast() {
   builder.setInsertionPointAfter(made);
-  ResultRange results = made.getResults();
-  SmallVector<Value> values(results.take_front(loop.getNumResults()));
-  ValueRange tiles = results.drop_front(loop.getNumResults());
-  for (LateSum &sum : sums) {
-    values[sum.number] = multiplyLate(sum, tiles.take_front(sum.products.size()), values[sum.number], lasts);
-    tiles = tiles.drop_front(sum.products.size());
-  }
-  loop.replaceAllUsesWith(values);
+  loop.replaceAllUsesWith(sums.finish(made, [&](LateSum &sum, ValueRange tiles, Value base, IRMapping &) {
+    return multiplyLate(sum, tiles, base, lasts);
+  }));
 }
 
 void Rotation::emit() {
-  convertLate();
+  sums.roundLate();
   builder.setInsertionPoint(loop);
   Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
                                     loop.getUpperBound());
@@ -459,7 +310,8 @@ struct OverlapIterations : simt::impl::OverlapIterationsBase<OverlapIterations> 
     int64_t bytes = countShared(loop->getParentOfType<tile::KernelOp>());
     for (auto copy : loop.getBody()->getOps<CopyOp>())
       bytes += copy.getBuffer().getType().getSlotBytes();
-    return bytes <= shared && countLoopRegisters(loop, registersOf) + rotation.countWaiting() <= registers;
+    return bytes <= shared &&
+           countLoopRegisters(loop, countTileRegisters) + rotation.countWaiting() <= registers;
   }
 };
 } // namespace

@@ -154,6 +154,63 @@ def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
 
+def OverlapUses : Pass<"taylor-simt-overlap-uses", "::mlir::ModuleOp"> {
+  let summary = "the last products of a member's iteration run beside the first ones of the next";
+  let description = [{
+    `taylor-simt-overlap-iterations` for members of `simt.roles`. Late products read a use of a ring
+    that nothing else reads. They wait for it one iteration later, and release it then. The first
+    iteration stands before the loop, without late products; those of the last iteration stand
+    after it. All three stand in a branch that is taken if there is an iteration, so that no use is
+    waited for that does not come. The producer stays as it is: both roles count each use once.
+
+    It is not done where uses are not counted one by one by the loop's iterations, and where the
+    loop would need more registers than a member has, less `scalars`: for what it carries, for
+    products from zero, for the largest tile that threads read, and for the left operands that wait.
+
+    ```mlir
+    %r:2 = scf.for %j = %c0 to %end step %c64 iter_args(%o = %zero, %n = %c0) {
+      %k = simt.wait_full %keys[%n] : ..
+      %s = simt.dot wgmma %q, %k over(d) : ..
+      simt.release %keys[%n] : ..
+      %w = tile.map (%x = %s) : .. { .. }
+      %v = simt.wait_full %values[%n] : ..
+      %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+      simt.release %values[%n] : ..
+      %n1 = arith.addi %n, %c1 : index
+      scf.yield %o1, %n1 : ..
+    }
+    // becomes
+    %r:2 = scf.if %any {
+      %k0 = simt.wait_full %keys[%c0] : ..
+      %s0 = simt.dot wgmma %q, %k0 over(d) : ..
+      simt.release %keys[%c0] : ..
+      %w0 = tile.map (%x = %s0) : .. { .. }
+      %l:3 = scf.for %j = %c64 to %end step %c64 iter_args(%o = %zero, %n = %c1, %w = %w0) {
+        %before = arith.subi %n, %c1 : index
+        %k = simt.wait_full %keys[%n] : ..
+        %s = simt.dot wgmma %q, %k over(d) : ..
+        simt.release %keys[%n] : ..
+        %w1 = tile.map (%x = %s) : .. { .. }
+        %n1 = arith.addi %n, %c1 : index
+        %v = simt.wait_full %values[%before] : ..
+        %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+        simt.release %values[%before] : ..
+        scf.yield %o1, %n1, %w1 : ..
+      }
+      .. the products of %l#2 and the use %l#1 - 1 of the values ..
+    } else {
+      scf.yield %zero, %c0 : ..
+    }
+    ```
+  }];
+  let options = [
+    Option<"scalars", "scalars", "int64_t", /*default=*/"16",
+           "32-bit registers of a member's thread for what is no tile: addresses, bounds, counts">
+  ];
+  let statistics = [Statistic<"numLoops", "loops", "loops of members whose iterations overlap">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
+}
+
 def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
   let summary = "asynchronous copies, iterations ahead of their use in loops; all waits and barriers";
   let description = [{

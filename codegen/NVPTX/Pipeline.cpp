@@ -24,6 +24,8 @@ void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Target &targe
     if (target.persistsBlocks)
       manager.addPass(createPersistBlocks());
     manager.addPass(createCSEPass());
+    if (target.overlapsUses)
+      manager.addPass(createOverlapUses());
   }
   if (target.startsProducts)
     manager.addPass(

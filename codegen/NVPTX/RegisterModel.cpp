@@ -16,6 +16,12 @@ scf::ForOp mlir::simt::getContractingLoop(tile::ContractOp contract) {
   return loop;
 }
 
+int64_t mlir::simt::countTileRegisters(TileType tile) {
+  Type element = tile.getElementType();
+  int64_t bits = element.isIndex() ? 32 : element.getIntOrFloatBitWidth();
+  return layoutOf(tile).getNumRegisters() * bits / 32;
+}
+
 /// Results of loops before this one that are read behind it.
 static SmallVector<Value> findWaiting(scf::ForOp loop) {
   auto isBehind = [&](Operation *user) {

@@ -24,12 +24,6 @@ TileType typeOf(Value value) { return cast<TileType>(value.getType()); }
 
 StringRef overOf(DotOp dot) { return cast<StringAttr>(dot.getOver()[0]).getValue(); }
 
-int64_t registersOf(TileType tile) {
-  Type element = tile.getElementType();
-  int64_t bits = element.isIndex() ? 32 : element.getIntOrFloatBitWidth();
-  return layoutOf(tile).getNumRegisters() * bits / 32;
-}
-
 /// Whether order among threads or in memory hangs on the op.
 bool isSync(Operation *op) { return !isa<DotOp, ReadOp, tile::LoadOp>(op) && !isMemoryEffectFree(op); }
 
@@ -204,7 +198,7 @@ struct StripProducts : simt::impl::StripProductsBase<StripProducts> {
       return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (countLoopRegisters(loop, registersOf) > registers)
+      if (countLoopRegisters(loop, countTileRegisters) > registers)
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)

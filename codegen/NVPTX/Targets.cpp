@@ -30,7 +30,8 @@ static llvm::ArrayRef<Target> experiments() {
   static const auto made = [] {
     std::vector<Target> made;
     for (const Target &target : targets)
-      for (llvm::StringRef roles : {"", "+roles", "+roles+persistent"})
+      for (llvm::StringRef roles :
+           {"", "+roles", "+roles+overlap", "+roles+persistent", "+roles+overlap+persistent"})
         for (llvm::StringRef early : {"", "+early"}) {
           if ((roles.empty() && early.empty()) || (!roles.empty() && !target.startsProducts) ||
               (!early.empty() && !target.hasDependentLaunches))
@@ -38,6 +39,7 @@ static llvm::ArrayRef<Target> experiments() {
           Target other = target;
           other.name += (roles + early).str();
           other.assignsRoles = !roles.empty();
+          other.overlapsUses = roles.contains("overlap");
           other.persistsBlocks = roles.ends_with("persistent");
           other.startsEarly = !early.empty();
           made.push_back(std::move(other));

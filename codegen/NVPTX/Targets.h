@@ -21,6 +21,7 @@ struct Target {
   bool startsProducts = false; // has matrix instructions that run on beside their threads, for four warps
   bool hasDependentLaunches = false; // a kernel may begin before the one before it has ended
   bool assignsRoles = false; // an experiment: some warps copy for the others (taylor-simt-assign-roles)
+  bool overlapsUses = false; // the same: a member's iterations overlap (taylor-simt-overlap-uses)
   bool persistsBlocks =
       false;                // the same: blocks with roles go from place to place (taylor-simt-persist-blocks)
   bool startsEarly = false; // an experiment: kernels use dependent launches (taylor-simt-start-early)
@@ -33,9 +34,9 @@ struct Target {
 
 /// The GPU of that name, or of the newest number below it: PTX for one GPU runs on every later one, and newer
 /// GPUs have no less of anything that they have. A name with a letter at its end is found only where the
-/// table has it: its code runs on that GPU alone. `+roles`, `+roles+persistent` and `+early` after it
-/// turn experiments on. Null where the name is no `sm_` and a number, the number is below all, or the GPU
-/// cannot take the experiment.
+/// table has it: its code runs on that GPU alone. `+roles`, after it `+overlap` and `+persistent`, and at the
+/// end `+early` turn experiments on. Null where the name is no `sm_` and a number, the number is below all,
+/// or the GPU cannot take the experiment.
 const Target *findTarget(llvm::StringRef name);
 
 /// Names of the table, for messages.

@@ -55,9 +55,9 @@ struct CommandLine {
           "these\n"
           "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads;\n"
           "Experiments (codegen/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others;\n"
-          "sm_90a+roles+persistent, whose blocks also take one place of the grid after the other; +early "
-          "after\n"
-          "sm_90 and later: kernels of a call begin before the one before them has ended"),
+          "sm_90a+roles+overlap, whose iterations overlap; +persistent after both, whose blocks also take\n"
+          "one place of the grid after the other; +early after sm_90 and later: kernels of a call begin\n"
+          "before the one before them has ended"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};

@@ -4,9 +4,10 @@ reference.
 
 usage: started.py cover FULL BIN_DIR SPEC_DIR SHARE    a pairwise cover of the table COVER; FULL=1: of all specifications
        started.py roles FULL BIN_DIR SPEC_DIR SHARE    likewise of ROLES, with warps that copy for others
+       started.py overlap FULL BIN_DIR SPEC_DIR SHARE  likewise of OVERLAP, with members whose iterations overlap
        started.py table BIN_DIR SPEC_DIR FILE [SPEC..] every specification, and a table of what was found: Markdown
 
-The second is one command for the whole catalogue:
+The last is one command for the whole catalogue:
 
     nice python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md"""
 import os
@@ -39,6 +40,8 @@ ROLES = COVER | {
     "tokens": [(63, 63), (200, 200), (130, 271)],
     "heads": [(1, 2, 2), (2, 2, 1)],
 }
+# Members that pass by tiles, and that have none or one; in several orders of warps.
+OVERLAP = ROLES | {"d": [64, 96, 128], "order": [0, 1, 2, 3]}
 MODES = {"causal": ["--mask=causal"], "bidirectional": ["--mask=bidirectional"], "documents": ["--documents"],
          "chunked": ["--form=chunked", "--chunk=64"], "cache": ["--decode=cache", "--forward-only"]}
 # Of the table: an awkward length, each kernel in four orders of warps.
@@ -59,7 +62,7 @@ def arguments(case):
     (t, u), (b, h, g), d = case["tokens"], case["heads"], case["d"]
     order = ["--set=order=2"] if case["mode"] == "chunked" and case["spec"] in ORDERS else []
     return [f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={d}", f"--dtype={case['dtype']}", f"--layout={case['layout']}",
-            f"--seed={t + d}", *MODES[case["mode"]], *order]
+            f"--seed={t + d}", f"--ptx-seed={case.get('order', 0)}", *MODES[case["mode"]], *order]
 
 
 def command(bin_dir, target="sm_90a"):
@@ -138,6 +141,8 @@ def main():
     what, *rest = sys.argv[1:]
     if what == "roles":
         return check_cover(*rest, ROLES, "sm_90a+roles")
+    if what == "overlap":
+        return check_cover(*rest, OVERLAP, "sm_90a+roles+overlap")
     return check_cover(*rest) if what == "cover" else write_table(*rest[:3], rest[3:])
 
 
