@@ -20,7 +20,8 @@ GoogleTest, end to end. Each test that fails has a line with the command that ru
   --preset=NAME      release (default), dev (assertions), asan (assertions, address and undefined-behaviour sanitizers)
   --filter=REGEX     tests to run, by name, for example --filter=runtime/
   --slowest-objects  only list what the last build took longest for
-  --style            only check the format of C++ files, and print the line that mends them
+  --style            only check C++ files: their format, and with clang-tidy those that differ from main (with --full all
+                     of them, in half an hour or more), by the commands of the last build
   --help             print this text
 END
 }
@@ -59,6 +60,21 @@ if [ -n "${style:-}" ]; then
   fi
   rm -f .style.log
   echo "style: every file is formatted"
+  # The compiler's commands and precompiled headers are those of the last build.
+  tidy=$(command -v clang-tidy-22 || true)
+  [ -n "$tidy" ] || taylor_fail "requires clang-tidy-22" "$(taylor_root_line 'apt-get install -y clang-tidy-22')"
+  [ -e build/compile_commands.json ] || taylor_fail "requires build/compile_commands.json" "./test.sh --quick"
+  if [ -n "${full:-}" ]; then
+    checked=$(git ls-files '*.cpp')
+  else
+    base=$(git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)
+    [ "$base" != "$(git rev-parse HEAD)" ] || base=HEAD~1
+    checked=$( (git diff --name-only --diff-filter=d "$base" -- '*.cpp'; git ls-files --others --exclude-standard -- '*.cpp') | sort -u)
+  fi
+  checked=$(for file in $checked; do ! grep -qF "\"$PWD/$file\"" build/compile_commands.json || echo "$file"; done)
+  echo "$checked" | xargs -r -n 4 -P "$(nproc)" "$tidy" -p build -quiet || taylor_fail "clang-tidy found what .clang-tidy does not allow" \
+    "clang-tidy-22 -p build FILE"
+  echo "style: clang-tidy found nothing in $(echo "$checked" | grep -c . || true) files"
   exit 0
 fi
 

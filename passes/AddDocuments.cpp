@@ -3,12 +3,15 @@
 #include "passes/AddDocuments.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define DEBUG_TYPE "taylor-add-documents"
 
 namespace taylor {
 #define GEN_PASS_DEF_ADDDOCUMENTSPASS
@@ -228,8 +231,10 @@ LogicalResult DocumentAdder::restart(Operation *op, Region &region, MutableOpera
     return region.front().addArgument(real, region.getLoc());
   };
   for (AxisRef axis : {AxisRole::Query, AxisRole::Key})
-    if (readsAxis<IndexOp>(region, axis))
+    if (readsAxis<IndexOp>(region, axis)) {
+      LDBG() << op->getLoc() << ": positions over " << axis << " count from the document's first token";
       replaceReads<IndexOp>(region, axis, append(positions.over(axis)));
+    }
   if (!readsAxis<SizeOp>(region, AxisRole::Key))
     return success();
   ArrayType type = arrayTypeOf(op->getResult(0));
@@ -256,11 +261,13 @@ Value DocumentAdder::addBatch(Operation *op, Value array) {
 LogicalResult DocumentAdder::setWithin(Operation *op, AxisRef axis, MutableOperandRange within) {
   if (!within.empty())
     return op->emitError("unsupported documents where within(..) names others; leave it out");
+  LDBG() << op->getLoc() << ": begins again with each document";
   within.assign(documents.over(axis));
   return success();
 }
 
 void DocumentAdder::visit(RecurrencesOp op) {
+  LDBG() << op.getLoc() << ": pairs of two documents are invisible";
   Region *regions[] = {&op.getScore(), &op.getWeight(), &op.getVisible()};
   auto append = [&](Value array) {
     op.getExtrasMutable().append(array);
@@ -298,6 +305,7 @@ void DocumentAdder::visit(RecurrencesOp op) {
 }
 
 void DocumentAdder::visit(PairwiseOp op) {
+  LDBG() << op.getLoc() << ": pairs of two documents are invisible";
   auto addScalar = [&](Value array) -> unsigned {
     return cast<BlockArgument>(addScalarOperand(op, array)).getArgNumber() - op.getNumProducts();
   };
@@ -422,9 +430,11 @@ namespace {
 
 struct AddDocuments : taylor::impl::AddDocumentsPassBase<AddDocuments> {
   void runOnOperation() override {
-    for (SpecOp spec : getOperation().getOps<SpecOp>())
+    for (SpecOp spec : getOperation().getOps<SpecOp>()) {
       if (failed(addDocuments(spec)))
         return signalPassFailure();
+      ++numDivided;
+    }
   }
 };
 

@@ -5,11 +5,14 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
+#include "passes/Debug.h"
 #include "passes/OrderAxes.h"
 #include "passes/Passes.h"
 #include "passes/StateCarrier.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#define DEBUG_TYPE "taylor-carry-states"
 
 using namespace mlir;
 using namespace taylor;
@@ -81,6 +84,7 @@ LogicalResult StateCarrier::finish() {
   SmallVector<Attribute> names(cast<YieldOp>(yield).getNames()->begin(),
                                cast<YieldOp>(yield).getNames()->end());
   for (const Carried &one : carried) {
+    LDBG() << one.name << ": " << one.initial.getType();
     values.push_back(one.final);
     names.push_back(builder.getStringAttr("final." + one.name));
   }
@@ -282,8 +286,11 @@ struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
       CarryMode mode = queriesOnly ? spec->hasAttr(kKeysAttr) ? CarryMode::Keys : CarryMode::Queries
                        : recurrent ? CarryMode::Recurrent
                                    : CarryMode::Pieces;
-      if (orderAxes(spec); failed(StateCarrier(spec, featureBlock, mode).run()))
+      orderAxes(spec);
+      StateCarrier carrier(spec, featureBlock, mode);
+      if (failed(carrier.run()))
         return signalPassFailure();
+      numCarried += carrier.getNumCarried();
     }
   }
 };

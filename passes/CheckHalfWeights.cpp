@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bounds of weights by intervals over scalar regions. Passes.td has the rule.
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Debug.h"
 #include "passes/Passes.h"
 #include "passes/ScalarRanges.h"
 
 #include "llvm/Support/Format.h"
+
+#define DEBUG_TYPE "taylor-check-half-weights"
 
 using namespace mlir;
 using namespace taylor;
@@ -21,9 +24,11 @@ struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWe
     auto isHalf = [](const TileSizes &sizes) { return sizes.productType == ProductType::F16; };
     if (!getOperation().getSources() || !tile::isPlanned(getOperation(), isHalf))
       return; // a backward computes the forward's weights again
-    for (PairwiseOp op : getOperation().getBody().getOps<PairwiseOp>())
+    for (PairwiseOp op : getOperation().getBody().getOps<PairwiseOp>()) {
       if (failed(check(op)))
         return signalPassFailure();
+      ++numChecked;
+    }
   }
 
   static LogicalResult check(PairwiseOp op) {
@@ -31,6 +36,7 @@ struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWe
       if (sum.getKind() == PairOutput::Maximum || sum.getArray() < 0)
         continue;
       Range range = rangeOfWeight(op, sum.getYielded());
+      LDBG() << op.getLoc() << ": weights of " << describe(range);
       if (!(range.largest() <= kLargestHalf))
         return op.emitError()
                << "expected weights of at most 65504, the largest number of f16, in which GPUs multiply "

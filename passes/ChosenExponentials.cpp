@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/ChosenExponentials.h"
 
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,16 +26,12 @@ public:
   /// Whether arithmetic reads the exponential and choices by the condition.
   bool readsBoth(Value scalar) {
     bool readsExponential = false, readsChoice = false;
-    llvm::SmallDenseSet<Value> seen;
-    SmallVector<Value> open{scalar};
-    while (!open.empty()) {
-      Value value = open.pop_back_val();
-      Operation *op = value.getDefiningOp();
+    walkSources(scalar, [&](Value part) {
+      Operation *op = part.getDefiningOp();
       readsExponential |= op == exp;
       readsChoice |= isChoice(op);
-      if (seen.insert(value).second && isArithmetic(op))
-        llvm::append_range(open, op->getOperands());
-    }
+      return isArithmetic(op);
+    });
     return readsExponential && readsChoice;
   }
 

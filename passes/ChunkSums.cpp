@@ -5,6 +5,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Debug.h"
 #include "passes/DocumentMask.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
@@ -17,6 +18,8 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+
+#define DEBUG_TYPE "taylor-chunk-sums"
 
 using namespace mlir;
 using namespace taylor;
@@ -89,8 +92,10 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
   llvm::erase_if(operations, [](PairwiseOp op) { return op.getNumProducts() == 0; });
   SmallVector<Refusal> refusals;
   for (PairwiseOp op : operations)
-    if (std::optional<Refusal> refusal = rewrite(op))
+    if (std::optional<Refusal> refusal = rewrite(op)) {
+      LDBG() << refusal->at << ": stays over pairs, " << refusal->why;
       refusals.push_back(*refusal);
+    }
   // Where some sums have the form, the others stay over pairs. Of a form that nobody asked for, this is no
   // news (taylor-plan-forms).
   auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
@@ -227,6 +232,8 @@ int64_t ChunkSums::chooseChunk(ArrayRef<StateRewrite> parts, PairwiseOp op, cons
     double operations = double(bytes > double(nearBytes) ? farBalance : balance);
     wanted = std::clamp(std::sqrt(2 * kMoves * bytes * operations / perPair), kSmallest, kLargest);
     wanted = std::max(std::round(wanted / double(unit)), 1.0) * double(unit);
+    LDBG() << op.getLoc() << ": states of " << bytes << " bytes at " << operations << " operations a byte, "
+           << perPair << " operations a pair";
   }
   return int64_t(llvm::alignTo(uint64_t(wanted), uint64_t(unit)));
 }
@@ -288,6 +295,9 @@ static PairwiseOp buildPairs(OpBuilder &builder, PairwiseOp op, ArrayRef<bool> k
 void ChunkSums::replaceByStates(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums,
                                 ArrayRef<bool> chunked, MutableArrayRef<StateRewrite> parts) {
   int64_t chunk = sums.isMasked() ? chooseChunk(parts, op, sums) : 0;
+  LDBG() << op.getLoc() << ": "
+         << (chunk ? "chunks of " + std::to_string(chunk) + " tokens" : "one state for all");
+  ++numChunked;
   llvm::MapVector<int64_t, Value> results;
   if (sums.isMasked())
     buildPairs(builder, op, chunked, results).setChunk(chunk);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Debug.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -7,6 +9,8 @@
 #include "mlir/IR/OperationSupport.h"
 
 #include <map>
+
+#define DEBUG_TYPE "taylor-collect-recurrences"
 
 using namespace mlir;
 using namespace taylor;
@@ -135,14 +139,10 @@ void CollectRecurrences::collect(Block &block) {
       if (value.use_empty() || inSum || !collectTerms(value, collected))
         continue;
       found.push_back(collected);
-      SmallVector<Operation *> stack = {&op};
-      while (!stack.empty()) {
-        Operation *top = stack.pop_back_val();
-        if (!isa_and_nonnull<MapOp>(top) || !taken.insert(top).second)
-          continue;
-        for (Value operand : top->getOperands())
-          stack.push_back(operand.getDefiningOp());
-      }
+      walkSources(value, [&](Value part) {
+        auto map = part.getDefiningOp<MapOp>();
+        return map && taken.insert(map).second;
+      });
     }
   }
   SmallVector<bool> done(found.size(), false);
@@ -157,7 +157,10 @@ void CollectRecurrences::collect(Block &block) {
         done[j] = true;
       }
     llvm::sort(sums, [](Collected *a, Collected *b) { return a->kind < b->kind; });
+    LDBG() << sums.front()->first.getLoc() << ": " << sums.size() << " sums of orders "
+           << found[i].orders.begin()->first << " to " << found[i].orders.rbegin()->first;
     buildSeries(sums);
+    ++numCollected;
   }
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isa<MapOp, RecurrenceOp>(op) && op.use_empty())

@@ -3,12 +3,15 @@
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
+
+#define DEBUG_TYPE "taylor-degrees"
 
 using namespace mlir;
 using namespace taylor;
@@ -219,8 +222,10 @@ void DegreeAnalysis::giveUpConflicts() {
     for (Value exp : some) {
       if (!areHeldApart)
         giveUp(exponentOfResult(exp).leader);
-      else if (!free.contains(exp))
+      else if (!free.contains(exp)) {
+        LDBG() << exp.getLoc() << ": given up, others of its operation are not held at a number";
         exponentOfResult(exp).enabled = false;
+      }
     }
   }
 }
@@ -260,6 +265,7 @@ Degree DegreeAnalysis::add(const Degree &a, const Degree &b, double sign) const 
 }
 
 void DegreeAnalysis::giveUp(unsigned leader) {
+  LDBG() << exponents[leader].sites.front().second.getLoc() << ": given up, its maximum does not cancel";
   for (auto [k, exponent] : llvm::enumerate(exponents))
     if (leaderOf(k) == leader)
       exponent.enabled = false;
@@ -459,6 +465,8 @@ bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
     for (auto [k, exponent] : llvm::enumerate(exponents))
       if (exponent.enabled && exponent.provider == op && !degree.any && degree.p[leaderOf(k)] != 1.0) {
         isLinear = false;
+        LDBG() << exponent.sites.front().second.getLoc() << ": given up, a sum of its operation has degree "
+               << degree.p[leaderOf(k)];
         exponent.enabled = false;
       }
     if (!isLinear)

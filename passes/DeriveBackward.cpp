@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Debug.h"
 #include "passes/OrderAxes.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
+
+#define DEBUG_TYPE "taylor-derive-backward"
 
 using namespace mlir;
 using namespace taylor;
@@ -132,6 +135,7 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
       continue;
     ArrayType type = arrayTypeOf(argument);
     Value gradient = backward.lookup(argument);
+    LDBG() << name << (gradient ? ": gradient of " : ": no result depends on it, zeros of ") << type;
     yielded.push_back(gradient ? buildConversion(builder, loc, buildInOrder(builder, loc, gradient, type),
                                                  type.getElementType())
                                : buildZeros(builder, loc, type));
@@ -153,7 +157,9 @@ private:
 } // namespace
 
 void DeriveBackward::runOnOperation() {
-  for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>()))
+  for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>())) {
     if (failed(deriveFunction(spec, forwardOnly)))
       return signalPassFailure();
+    numDerived += !forwardOnly;
+  }
 }

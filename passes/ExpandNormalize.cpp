@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Debug.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#define DEBUG_TYPE "taylor-expand-normalize"
 
 using namespace mlir;
 using namespace taylor;
@@ -77,7 +80,9 @@ class ExpandNormalize : public ::taylor::impl::ExpandNormalizePassBase<ExpandNor
 } // namespace
 
 void ExpandNormalize::runOnOperation() {
-  getOperation()->walk([](NormalizeOp op) {
+  getOperation()->walk([&](NormalizeOp op) {
+    LDBG() << op.getLoc() << ": " << stringifyNorm(op.getKind()) << " over " << op.getAxis();
+    ++numExpanded;
     OpBuilder builder(op);
     NormExpander expand{builder, op.getLoc(), op.getAxis(), op.getEpsilon().convertToDouble()};
     Value x = op.getArray(), result;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Debug.h"
 #include "passes/Passes.h"
 #include "passes/Series.h"
 
 #include "mlir/IR/IRMapping.h"
+
+#define DEBUG_TYPE "taylor-expand-recurrences"
 
 using namespace mlir;
 using namespace taylor;
@@ -30,6 +33,7 @@ LogicalResult expand(RecurrencesOp op) {
   FailureOr<Series> series = readSeries(op);
   if (failed(series))
     return failure();
+  LDBG() << op.getLoc() << ": " << series->coefficients.size() << " orders from " << series->first << " on";
   OpBuilder builder(op);
   MLIRContext *context = op.getContext();
   SmallVector<Sum> kinds;
@@ -79,9 +83,15 @@ class ExpandRecurrences : public ::taylor::impl::ExpandRecurrencesPassBase<Expan
 } // namespace
 
 void ExpandRecurrences::runOnOperation() {
-  WalkResult result = getOperation()->walk([](RecurrencesOp op) -> WalkResult {
+  WalkResult result = getOperation()->walk([&](RecurrencesOp op) -> WalkResult {
     bool onlyCount = op.getSums().size() == 1 && op.getSum(Sum::Count);
-    return hasStates(op) && !onlyCount ? expand(op) : success();
+    if (!hasStates(op) || onlyCount) {
+      LDBG() << op.getLoc() << ": stays, since "
+             << (onlyCount ? "a count has no orders" : "no order of it has a state");
+      return success();
+    }
+    ++numExpanded;
+    return expand(op);
   });
   if (result.wasInterrupted())
     signalPassFailure();

@@ -2,6 +2,7 @@
 // Weights that fall like exponentials: an exponential, of which a maximum can be taken out, times a number
 // that neither falls nor grows there. Passes.td has the rule.
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Debug.h"
 #include "passes/Degrees.h"
 #include "passes/ExponentGroups.h"
 #include "passes/PairwiseRewrite.h"
@@ -13,6 +14,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/BitVector.h"
+
+#define DEBUG_TYPE "taylor-factor-exponentials"
 
 using namespace mlir;
 using namespace taylor;
@@ -263,8 +266,15 @@ void FactorExponentials::runOnOperation() {
     SmallVector<Candidate> candidates = findCandidates(spec);
     if (candidates.empty())
       return;
-    llvm::BitVector chosen = findShifted(spec, candidates.size(), /*isFactored=*/nullptr).flip();
+    llvm::BitVector unshifted = findShifted(spec, candidates.size(), /*isFactored=*/nullptr).flip();
+    llvm::BitVector chosen = unshifted;
     chosen &= findShifted(spec, candidates.size(), &chosen);
+    for (auto [i, candidate] : llvm::enumerate(candidates))
+      LDBG() << candidate.scalar.getLoc() << ": falls as exp(" << candidate.sign * candidate.tail.p
+             << " x) where " << (candidate.sign > 0 ? "x < " : "x > ") << -candidate.sign * candidate.edge
+             << (chosen[i]       ? "; factored"
+                 : !unshifted[i] ? "; stays, its exponentials have a maximum already"
+                                 : "; stays, its maximum would not cancel");
     factorAll(candidates, chosen);
     numFactored += chosen.count();
   });

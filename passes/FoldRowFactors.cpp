@@ -4,6 +4,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 #include "passes/RowFactors.h"
@@ -12,6 +13,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-fold-row-factors"
 
 using namespace mlir;
 using namespace taylor;
@@ -346,13 +349,21 @@ struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
     // The logarithm of a factor that may be negative is none.
     if (powers.solve() && rangeOfArray(factor).low >= 0 &&
         (isQuotient(map, x) || mayMultiply(x, factor, powers))) {
+      LDBG() << map.getLoc() << ": the factor goes into " << powers.exponentials.size() << " exponentials of "
+             << op.getLoc();
       Fold(op, factor).run(array, x, powers);
       return true;
     }
     bool isUsedElse = llvm::is_contained(op.getScalars(), array) || !isLinear(op, array);
     bool isInRange = !arrayTypeOf(x).getElementType().isF16() || rangeOfArray(factor).high <= 1;
-    if (!powers.exponentials.empty() || isUsedElse || !isInRange)
+    if (!powers.exponentials.empty() || isUsedElse || !isInRange) {
+      LDBG() << map.getLoc() << ": the factor stays, since "
+             << (isUsedElse   ? "the weights are not linear in its products"
+                 : !isInRange ? "times weights of f16 it may leave their range"
+                              : "the exponentials cannot take it");
       return false;
+    }
+    LDBG() << map.getLoc() << ": the factor multiplies products and weights of " << op.getLoc();
     Multiply(op, factor).run(array, x);
     return true;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 
@@ -9,6 +10,8 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <cmath>
+
+#define DEBUG_TYPE "taylor-merge-exponents"
 
 using namespace mlir;
 using namespace taylor;
@@ -252,11 +255,19 @@ void MergeExponents::runOnOperation() {
   });
   SmallVector<PairwiseOp> chosen;
   llvm::copy_if(all, std::back_inserter(chosen), [&](PairwiseOp pairs) { return isOnlyFormula(pairs, all); });
-  for (PairwiseOp pairs : chosen)
+  for (PairwiseOp pairs : all)
+    if (!llvm::is_contained(chosen, pairs))
+      LDBG() << pairs.getLoc() << ": stays, since its inner products have another formula elsewhere";
+  for (PairwiseOp pairs : chosen) {
     // Constants are not hoisted out of regions that know no other operation around them.
+    bool isChanged = false;
     if (failed(applyPatternsGreedily(pairs.getWeight(), frozen,
-                                     GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false)))) {
+                                     GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false),
+                                     &isChanged))) {
       pairs.emitOpError("has exponentials that could not be merged to an end");
       return signalPassFailure();
     }
+    LDBG() << pairs.getLoc() << (isChanged ? ": merged" : ": has nothing to merge");
+    numMerged += isChanged;
+  }
 }

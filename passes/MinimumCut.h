@@ -31,7 +31,7 @@ private:
   void connect(unsigned from, unsigned to, double capacity);
   double augment(unsigned node, double limit);
 
-  // Each node is an entry 2 n + 2 and an exit 2 n + 3; 0 is the source, 1 the sink.
+  /// Each node is an entry 2 n + 2 and an exit 2 n + 3; 0 is the source, 1 the sink.
   llvm::SmallVector<llvm::SmallVector<Edge>> graph = {{}, {}};
   llvm::SmallVector<bool> visited;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/PairwiseRewrite.h"
 
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
@@ -13,13 +14,9 @@ using namespace taylor;
 
 namespace {
 
-/// Everything below a scalar, itself included.
-void collectSlice(Value scalar, llvm::SmallDenseSet<Value> &slice) {
-  if (!slice.insert(scalar).second)
-    return;
-  if (Operation *op = scalar.getDefiningOp())
-    for (Value operand : op->getOperands())
-      collectSlice(operand, slice);
+/// Adds scalars and all that they are computed from.
+void collectSlice(ValueRange scalars, llvm::SmallDenseSet<Value> &slice) {
+  walkSources(scalars, [&](Value part) { return slice.insert(part).second; });
 }
 
 /// Clones the operations of a block that `slice` holds.
@@ -85,8 +82,7 @@ void Subset::findUses() {
     usesMaximum |= weightSlice.contains(op.getWeight().getArguments().back());
   auto collectYield = [](Region &region, llvm::SmallDenseSet<Value> &slice) {
     if (!region.empty())
-      for (Value scalar : region.front().getTerminator()->getOperands())
-        collectSlice(scalar, slice);
+      collectSlice(region.front().getTerminator()->getOperands(), slice);
   };
   collectYield(op.getVisible(), visibleSlice);
   if (usesMaximum)

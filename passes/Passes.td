@@ -20,6 +20,7 @@ def SetParametersPass : Pass<"taylor-set-parameters", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters, such as 'order=10,window=5'">];
+  let statistics = [Statistic<"numSet", "set", "specifications whose parameters were set">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -52,6 +53,7 @@ def AddDocumentsPass : Pass<"taylor-add-documents", "::mlir::ModuleOp"> {
       %n = taylor.recurrences %qr, %k, %v exponential causal visible(%dt == %first) : !q, !k, !v, !bt, !bu
     ```
   }];
+  let statistics = [Statistic<"numDivided", "divided", "specifications with an input of documents">];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -82,6 +84,7 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
     Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters, such as 'order=10,window=5'">,
     Option<"mask", "mask", "std::string", /*default=*/"\"\"", "mask instead of the specification's: causal or bidirectional">
   ];
+  let statistics = [Statistic<"numSpecialized", "specialized", "specifications with sizes and types">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -122,6 +125,7 @@ def ExpandRecurrencesPass : Pass<"taylor-expand-recurrences"> {
     %n = taylor.map %0 + %1 : !o, !o
     ```
   }];
+  let statistics = [Statistic<"numExpanded", "expanded", "series written order by order">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -158,6 +162,7 @@ def SplitSeriesPass : Pass<"taylor-split-series", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let statistics = [Statistic<"numSplit", "split", "specifications cut at their series">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -177,6 +182,7 @@ def CollectRecurrencesPass : Pass<"taylor-collect-recurrences"> {
     %n = taylor.recurrences [numerator] %q, %k, %v orders(0 to 2) coefficients(1.0, 0.0, 0.5) causal : !q, !k, !v
     ```
   }];
+  let statistics = [Statistic<"numCollected", "collected", "series made of recurrences">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -194,6 +200,7 @@ def ExpandNormalizePass : Pass<"taylor-expand-normalize"> {
     %o = taylor.map %x / sqrt(max(%s, 1.0e-24)) : !o, !row
     ```
   }];
+  let statistics = [Statistic<"numExpanded", "expanded", "norms written as reductions and maps">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -230,6 +237,7 @@ def RecurrencesToPairwisePass : Pass<"taylor-recurrences-to-pairwise"> {
     %o = taylor.map %n / %z live(%c) : !o, !row
     ```
   }];
+  let statistics = [Statistic<"numLowered", "lowered", "sums over keys written over pairs">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -289,6 +297,7 @@ def MergeExponentsPass : Pass<"taylor-merge-exponents"> {
     %n = taylor.pairwise { s = dot(%q, %k), c = t - u < 4.0, w = exp(select(c, min(s, 0.0), -infinity())) * select(c, %g, 0.0) } -> rows(w, %v) : ..
     ```
   }];
+  let statistics = [Statistic<"numMerged", "merged", "operations over pairs whose exponentials were merged or hidden">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -318,6 +327,7 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "leave the derivative out">];
+  let statistics = [Statistic<"numDerived", "derived", "specifications with a derivative">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -385,6 +395,7 @@ def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::Function
     %n = taylor.pairwise { s = dot(%q, %k)  m = maximum(s) } -> rows(exp(s - m), %v) : ..
     ```
   }];
+  let statistics = [Statistic<"numChecked", "checked", "operations over pairs whose weights f16 holds">];
 }
 
 def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> {
@@ -407,6 +418,9 @@ def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> 
     %y = taylor.map %n * 0.5 / %r : !o, !row
     ```
   }];
+  let options = [Option<"maxIterations", "max-iterations", "int64_t", /*default=*/"0",
+                        "most passes over a function; 0: one for each of its operations, and 10 more">];
+  let statistics = [Statistic<"numRewrites", "rewrites", "rewrites of maps, reductions and sums over pairs">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -430,6 +444,7 @@ def ReuseOutputsPass : Pass<"taylor-reuse-outputs", "::taylor::FunctionOp"> {
     %r = taylor.map %z * %0
     ```
   }];
+  let statistics = [Statistic<"numReused", "reused", "sums that gradients read from outputs">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -454,6 +469,7 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
     taylor.function @f.backward of @f(.., "saved:mass" %z: !row, "cotangent:o" %do: !o) { ..  taylor.yield "gradient:v" %dv : .. }
     ```
   }];
+  let statistics = [Statistic<"numSaved", "saved", "arrays that forwards save">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 

@@ -5,12 +5,15 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
+#include "passes/Debug.h"
 #include "passes/DropUnused.h"
 #include "passes/Passes.h"
 #include "passes/StateCarrier.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
+
+#define DEBUG_TYPE "taylor-prepare-keys"
 
 using namespace mlir;
 using namespace taylor;
@@ -91,6 +94,7 @@ public:
   }
 
   void split();
+  size_t getNumKept() const { return kept.size(); }
 
 private:
   Block &body() { return spec.getBody().front(); }
@@ -203,6 +207,8 @@ void KeyParts::split() {
   SmallVector<std::string> names = nameKept();
   SmallVector<Type> types =
       llvm::map_to_vector(kept, [&](Value value) -> Type { return typeOf(value).clone(storageOf(value)); });
+  for (auto [value, name, type] : llvm::zip_equal(kept, names, types))
+    LDBG() << name << ": " << type << " of " << value.getLoc();
 
   IRMapping ofKeys;
   SpecOp keys = clone(kKeysSuffix, ofKeys);
@@ -245,8 +251,12 @@ void KeyParts::split() {
 class PrepareKeys : public ::taylor::impl::PrepareKeysPassBase<PrepareKeys> {
   void runOnOperation() override {
     for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>()))
-      if (KeyParts parts(spec); parts.run())
+      if (KeyParts parts(spec); parts.run()) {
         parts.split();
+        numKept += parts.getNumKept();
+      } else {
+        LDBG() << "@" << spec.getSymName() << ": stays, nothing but its inputs would be kept";
+      }
   }
 };
 

@@ -3,6 +3,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 #include "passes/RowGuards.h"
@@ -10,6 +11,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#define DEBUG_TYPE "taylor-recurrences-to-pairwise"
 
 using namespace mlir;
 using namespace taylor;
@@ -320,6 +323,14 @@ LogicalResult RecurrencesToPairwise::lower(Block &block) {
     FailureOr<SumOverKeys> sum = series ? readSum(series) : readSum(cast<RecurrenceOp>(op));
     if (failed(sum))
       return failure();
+    bool hasWeight = sum->weight && !sum->weight->empty(),
+         hasVisible = sum->visible && !sum->visible->empty();
+    LDBG() << op.getLoc() << ": weights are "
+           << (sum->series ? "a series"
+               : hasWeight ? "a formula of the score"
+                           : "exponentials")
+           << ", keys are counted " << (hasVisible ? "over pairs" : "by place");
+    ++numLowered;
     OpBuilder builder(&op);
     Operation *before = op.getPrevNode();
     PairwiseBuilder lowering(*sum, builder);

@@ -3,6 +3,7 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/RegionDerivative.h"
+#include "passes/Debug.h"
 #include "passes/FunctionGraph.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
@@ -15,6 +16,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+
+#define DEBUG_TYPE "taylor-reuse-outputs"
 
 using namespace mlir;
 using namespace taylor;
@@ -218,6 +221,8 @@ void ReuseOutputs::reuse(Value output, const FunctionGraph &graph) {
       possible &= isa<MapOp, ReduceOp>(user) && !isCompared(user, array);
       users.push_back(user);
     }
+    if (!possible)
+      LDBG() << array.getLoc() << ": saved, since an operation compares it or is no map or reduction";
     if (!possible || users.empty())
       continue;
     bool isRounded = map.getResult() != output;
@@ -241,6 +246,10 @@ void ReuseOutputs::reuse(Value output, const FunctionGraph &graph) {
       else
         tryOn(cast<MapOp>(copy));
     }
+    LDBG() << array.getLoc()
+           << (done ? ": read from the output " : ": saved, since a factor that may be 0 does not cancel in ")
+           << output.getLoc();
+    numReused += done;
     for (auto [user, copy] : llvm::zip_equal(users, copies)) {
       if (done)
         user->replaceAllUsesWith(copy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/RowGuards.h"
 
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/EmptySums.h"
@@ -117,16 +118,13 @@ template <typename Op> void dropUnused(Op op) {
 
 /// Whether a value, which stands behind `op`, is made of results of it.
 bool isMadeOf(Value value, Operation *op) {
-  SmallVector<Value> open{value};
-  llvm::SmallDenseSet<Operation *> seen;
-  while (!open.empty()) {
-    Operation *made = open.pop_back_val().getDefiningOp();
-    if (made == op)
-      return true;
-    if (made && op->isBeforeInBlock(made) && seen.insert(made).second)
-      llvm::append_range(open, made->getOperands());
-  }
-  return false;
+  bool isFound = false;
+  walkSources(value, [&](Value part) {
+    Operation *made = part.getDefiningOp();
+    isFound |= made == op;
+    return !isFound && made && op->isBeforeInBlock(made);
+  });
+  return isFound;
 }
 
 /// Moves what a value is made of, as far as it stands behind, in front of `op`.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values of free parameters. Passes.td has the rule.
 #include "dialect/Taylor/Parameters.h"
+#include "passes/Debug.h"
 #include "passes/Passes.h"
+
+#define DEBUG_TYPE "taylor-set-parameters"
 
 namespace taylor {
 #define GEN_PASS_DEF_SETPARAMETERSPASS
@@ -24,9 +27,12 @@ struct SetParameters : taylor::impl::SetParametersPassBase<SetParameters> {
       module.emitError() << error;
       return signalPassFailure();
     }
-    for (SpecOp spec : module.getOps<SpecOp>())
+    for (SpecOp spec : module.getOps<SpecOp>()) {
       if (failed(setParameters(spec, *settings)))
         return signalPassFailure();
+      LDBG() << "@" << spec.getSymName() << ": " << parameters.getValue();
+      ++numSet;
+    }
   }
 };
 

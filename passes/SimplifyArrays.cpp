@@ -2,6 +2,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
@@ -12,6 +13,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#define DEBUG_TYPE "taylor-simplify-arrays"
 
 using namespace mlir;
 using namespace taylor;
@@ -384,7 +387,29 @@ template <typename Op> struct CancelFactors : OpRewritePattern<Op> {
   }
 };
 
+/// Counts rewrites, and says which pattern made each.
+class Rewrites : public RewriterBase::Listener {
+public:
+  unsigned getCount() const { return count; }
+
+private:
+  void notifyPatternBegin(const Pattern &, Operation *op) override { at = op->getLoc(); }
+  void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
+    if (failed(status))
+      return;
+    ++count;
+    LDBG() << *at << ": " << pattern.getDebugName();
+  }
+
+  unsigned count = 0;
+  std::optional<Location> at;
+};
+
 class SimplifyArrays : public ::taylor::impl::SimplifyArraysPassBase<SimplifyArrays> {
+public:
+  using SimplifyArraysPassBase::SimplifyArraysPassBase;
+
+private:
   void runOnOperation() override;
 };
 
@@ -395,8 +420,18 @@ void SimplifyArrays::runOnOperation() {
   patterns.add<BeginStates, DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>,
                FuseMap<ReduceOp>, FuseMap<ScanOp>, DropOperands<MapOp>, DropOperands<ReduceOp>,
                CancelFactors<MapOp>, CancelFactors<ReduceOp>>(&getContext());
-  // Each formula of a long chain takes part in the next one's pass over all.
+  // A formula of a long chain may wait for the one before it, which takes another pass over all.
+  constexpr int64_t kMore = 10;
+  Block &block = getOperation().getBody().front();
+  int64_t limit = maxIterations ? maxIterations.getValue() : int64_t(block.getOperations().size()) + kMore;
+  Rewrites rewrites;
   GreedyRewriteConfig config;
-  config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
-  (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
+  config.setMaxIterations(limit).setListener(&rewrites);
+  LogicalResult isDone = applyPatternsGreedily(getOperation(), std::move(patterns), config);
+  numRewrites += rewrites.getCount();
+  if (succeeded(isDone))
+    return;
+  getOperation().emitError("requires formulas that are simple after ")
+      << limit << " passes over the function, but the last one still changed some; raise max-iterations";
+  signalPassFailure();
 }

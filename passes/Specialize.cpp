@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Parameters.h"
 #include "dialect/Taylor/RecurrenceSyntax.h"
+#include "passes/Debug.h"
 #include "passes/MaskCheck.h"
 #include "passes/Passes.h"
 #include "passes/ScalarRanges.h"
@@ -11,6 +13,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-specialize"
 
 using namespace mlir;
 using namespace taylor;
@@ -242,14 +246,7 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
 void Specializer::warnUnusedInputs() {
   Block &body = spec.getBody().front();
   llvm::SmallDenseSet<Value> used;
-  SmallVector<Value> open(body.getTerminator()->getOperands());
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    if (!used.insert(value).second)
-      continue;
-    if (Operation *from = value.getDefiningOp())
-      llvm::append_range(open, from->getOperands());
-  }
+  walkSources(body.getTerminator()->getOperands(), [&](Value value) { return used.insert(value).second; });
   for (auto [argument, name] : llvm::zip(body.getArguments(), spec.getArgNames().getAsRange<StringAttr>()))
     if (!used.contains(argument))
       emitWarning(argument.getLoc()) << "no result depends on the input '" << name.getValue()
@@ -352,6 +349,8 @@ LogicalResult Specializer::run() {
     return failure();
   replaceNumbers(spec, spec.getParameters(), {choices.headDim, choices.valueDim});
   setScalarTypes();
+  LDBG() << "@" << spec.getSymName() << ": d = " << choices.headDim << ", e = " << choices.valueDim
+         << ", stored in " << choices.storage << ", computed in " << choices.compute;
   return success();
 }
 
@@ -402,7 +401,9 @@ void Specialize::runOnOperation() {
   FailureOr<Choices> choices = readChoices();
   if (failed(choices))
     return signalPassFailure();
-  for (SpecOp spec : getOperation().getOps<SpecOp>())
+  for (SpecOp spec : getOperation().getOps<SpecOp>()) {
     if (failed(Specializer(spec, *choices).run()))
       return signalPassFailure();
+    ++numSpecialized;
+  }
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Refusal.h"
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
+#include "passes/Debug.h"
 #include "passes/FunctionGraph.h"
 #include "passes/MinimumCut.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
+
+#define DEBUG_TYPE "taylor-split-backward"
 
 using namespace mlir;
 using namespace taylor;
@@ -27,12 +31,17 @@ struct Tensor {
   Value value;
 };
 
+SmallVector<Value> valuesOf(ArrayRef<Tensor> tensors) {
+  return llvm::map_to_vector(tensors, [](const Tensor &tensor) { return tensor.value; });
+}
+
 class Splitter {
 public:
   explicit Splitter(FunctionOp joint)
       : joint(joint), builder(joint), graph(joint), block(joint.getBody().front()),
         yield(cast<YieldOp>(block.getTerminator())) {}
   LogicalResult run();
+  size_t getNumSaved() const { return saved.size(); }
 
 private:
   void chooseSaved();
@@ -105,16 +114,7 @@ void Splitter::chooseSaved() {
     outputs.insert(output.value);
 
   // Only what a gradient needs may force something to be saved.
-  SmallVector<Value> stack;
-  for (const Tensor &gradient : resultsOf("gradient"))
-    stack.push_back(gradient.value);
-  while (!stack.empty()) {
-    Value value = stack.pop_back_val();
-    if (!needed.insert(value).second)
-      continue;
-    if (Operation *op = value.getDefiningOp())
-      llvm::append_range(stack, op->getOperands());
-  }
+  walkSources(valuesOf(resultsOf("gradient")), [&](Value value) { return needed.insert(value).second; });
 
   MinimumCut cut;
   DenseMap<Value, unsigned> nodes;
@@ -142,33 +142,36 @@ void Splitter::chooseSaved() {
     if (auto it = nodes.find(gradient.value); it != nodes.end())
       cut.markSink(it->second);
 
-  for (unsigned node : cut.solve())
-    if (!outputs.contains(values[node]))
-      saved.push_back({builder.getStringAttr("saved:" + nameOfSaved(values[node])), values[node]});
+  for (unsigned node : cut.solve()) {
+    Value value = values[node];
+    LDBG() << value.getLoc() << ": the cut has " << value.getType()
+           << (outputs.contains(value) ? ", an output" : ", which is saved");
+    if (!outputs.contains(value))
+      saved.push_back({builder.getStringAttr("saved:" + nameOfSaved(value)), value});
+  }
 }
 
 LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
                               bool keepAllArguments) {
   llvm::SmallDenseSet<Value> available, read;
-  for (const Tensor &argument : arguments)
-    available.insert(argument.value);
-  SmallVector<Value> stack;
-  for (const Tensor &result : results)
-    stack.push_back(result.value);
+  available.insert_range(valuesOf(arguments));
   llvm::SmallDenseSet<Operation *> operations;
-  while (!stack.empty()) {
-    Value value = stack.pop_back_val();
+  BlockArgument missing;
+  walkSources(valuesOf(results), [&](Value value) {
     if (available.contains(value)) {
       read.insert(value);
-      continue;
+      return false;
     }
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return refuse(joint.emitError("unsupported results: those of its "))
-             << suffix << " part need " << joint.getArgNames()[argument.getArgNumber()]
-             << ", which that part does not have";
-    if (Operation *op = value.getDefiningOp(); operations.insert(op).second)
-      llvm::append_range(stack, op->getOperands());
-  }
+    if (Operation *op = value.getDefiningOp())
+      operations.insert(op);
+    else if (!missing)
+      missing = cast<BlockArgument>(value);
+    return true;
+  });
+  if (missing)
+    return refuse(joint.emitError("unsupported results: those of its "))
+           << suffix << " part need " << joint.getArgNames()[missing.getArgNumber()]
+           << ", which that part does not have";
 
   SmallVector<Tensor> used;
   for (const Tensor &argument : arguments)
@@ -231,7 +234,12 @@ class SplitBackward : public ::taylor::impl::SplitBackwardPassBase<SplitBackward
 } // namespace
 
 void SplitBackward::runOnOperation() {
-  for (FunctionOp function : llvm::make_early_inc_range(getOperation().getOps<FunctionOp>()))
-    if (function.getSymName().ends_with(".joint") && failed(Splitter(function).run()))
+  for (FunctionOp function : llvm::make_early_inc_range(getOperation().getOps<FunctionOp>())) {
+    if (!function.getSymName().ends_with(".joint"))
+      continue;
+    Splitter splitter(function);
+    if (failed(splitter.run()))
       return signalPassFailure();
+    numSaved += splitter.getNumSaved();
+  }
 }

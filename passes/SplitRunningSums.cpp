@@ -2,6 +2,7 @@
 // Differences of running sums, with each sum as two numbers. Passes.td has the rule.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 
@@ -13,6 +14,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-split-running-sums"
 
 using namespace mlir;
 using namespace taylor;
@@ -97,15 +100,13 @@ struct Formula {
   }
 };
 
-class SplitRunningSums : public taylor::impl::SplitRunningSumsPassBase<SplitRunningSums> {
+/// The running sums of one function.
+class RunningSums {
 public:
-  void runOnOperation() override {
-    multiples.clear();
-    lows.clear();
-    aligns.clear();
-    parts.clear();
-    partsOfMap.clear();
-    Block &block = getOperation().getBody().front();
+  explicit RunningSums(Block &block) : block(block) {}
+
+  /// Returns the number of differences that are two numbers now.
+  unsigned split() {
     SmallVector<Operation *> ops;
     for (Operation &op : block)
       if (isa<MapOp, ReduceOp, ScanOp, PairwiseOp>(op))
@@ -123,7 +124,7 @@ public:
       llvm::for_each(partsOfMap.lookup(op), rewriteAll);
     }
     if (changed.empty() && parts.empty())
-      return markAllAnalysesPreserved();
+      return 0;
     for (Operation *op : changed)
       if (auto pairs = dyn_cast<PairwiseOp>(op))
         dropScalars(pairs);
@@ -131,6 +132,7 @@ public:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
+    return count;
   }
 
 private:
@@ -151,6 +153,8 @@ private:
   Value alignedOf(Value array, AlignOp align);
   Value lowOf(Value array);
 
+  Block &block;
+  unsigned count = 0;
   llvm::DenseMap<Value, Multiples> multiples;
   llvm::DenseMap<Value, Value> lows;
   llvm::DenseMap<std::pair<Value, StringAttr>, Value> aligns;
@@ -158,32 +162,32 @@ private:
   llvm::DenseMap<Operation *, SmallVector<Operation *>> partsOfMap;
 };
 
-bool SplitRunningSums::isRunningSum(Value array) const {
+bool RunningSums::isRunningSum(Value array) const {
   auto scan = array.getDefiningOp<ScanOp>();
   return scan && scan.getResult().getType().getScalarType().isF32() &&
          (scan.getKind() == ScanKind::Sum || lows.contains(array));
 }
 
 /// The running sum of which an array has elements, at its tokens or at others; null if there is none.
-Value SplitRunningSums::findSum(Value array) const {
+Value RunningSums::findSum(Value array) const {
   while (auto align = array.getDefiningOp<AlignOp>())
     array = align.getArray();
   return isRunningSum(array) ? array : Value();
 }
 
-Multiples SplitRunningSums::multiplesOfFormula(Region &body) {
+Multiples RunningSums::multiplesOfFormula(Region &body) {
   Scalars known;
   return multiplesOf(body.front().getTerminator()->getOperand(0), known);
 }
 
-Multiples SplitRunningSums::multiplesOf(const Term &term) {
+Multiples RunningSums::multiplesOf(const Term &term) {
   if (term.array)
     return multiplesOf(term.array);
   Scalars known;
   return isNumber(term) ? Multiples() : multiplesOf(term.scalar, known);
 }
 
-Multiples SplitRunningSums::multiplesOf(Value array) {
+Multiples RunningSums::multiplesOf(Value array) {
   if (auto known = multiples.find(array); known != multiples.end())
     return known->second;
   Multiples result;
@@ -206,7 +210,7 @@ Multiples SplitRunningSums::multiplesOf(Value array) {
   return multiples[array] = std::move(result);
 }
 
-Multiples SplitRunningSums::multiplesOf(Value scalar, Scalars &known) {
+Multiples RunningSums::multiplesOf(Value scalar, Scalars &known) {
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
     Value array = arrayOf(argument);
     return array ? multiplesOf(array) : Multiples();
@@ -239,7 +243,7 @@ Multiples SplitRunningSums::multiplesOf(Value scalar, Scalars &known) {
 }
 
 /// Replaces the operation by one without scalars that it reads no more.
-void SplitRunningSums::dropScalars(PairwiseOp op) {
+void RunningSums::dropScalars(PairwiseOp op) {
   OpBuilder builder(op);
   PairwiseOp rest = clonePairwise(builder, op, SmallVector<bool>(op.getNumResults(), true));
   if (rest.getScalars().size() == op.getScalars().size())
@@ -248,7 +252,7 @@ void SplitRunningSums::dropScalars(PairwiseOp op) {
   op.erase();
 }
 
-void SplitRunningSums::addTerm(Value scalar, int sign, SmallVectorImpl<Term> &terms) {
+void RunningSums::addTerm(Value scalar, int sign, SmallVectorImpl<Term> &terms) {
   auto argument = dyn_cast<BlockArgument>(scalar);
   Value array = argument ? arrayOf(argument) : Value();
   // A map that adds up a running sum and something else rounds what it gives: its terms are added here. So
@@ -282,7 +286,7 @@ void SplitRunningSums::addTerm(Value scalar, int sign, SmallVectorImpl<Term> &te
   terms.push_back({sign, array, scalar});
 }
 
-void SplitRunningSums::collectTerms(Value scalar, int sign, SmallVectorImpl<Term> &terms) {
+void RunningSums::collectTerms(Value scalar, int sign, SmallVectorImpl<Term> &terms) {
   if (terms.size() > kMostTerms)
     return;
   Operation *op = scalar.getDefiningOp();
@@ -297,7 +301,7 @@ void SplitRunningSums::collectTerms(Value scalar, int sign, SmallVectorImpl<Term
 }
 
 /// A number that a map computes on the way, as an array of its own, of the axes that it depends on.
-Value SplitRunningSums::partOf(MapOp map, Value scalar) {
+Value RunningSums::partOf(MapOp map, Value scalar) {
   Value &known = parts[scalar];
   if (known)
     return known;
@@ -329,7 +333,7 @@ Value SplitRunningSums::partOf(MapOp map, Value scalar) {
 }
 
 /// The array at the tokens that `align` reads.
-Value SplitRunningSums::alignedOf(Value array, AlignOp align) {
+Value RunningSums::alignedOf(Value array, AlignOp align) {
   if (tokenAxis(arrayTypeOf(array)).empty())
     return array;
   Value &aligned = aligns[{array, align.getAxisAttr()}];
@@ -343,7 +347,7 @@ Value SplitRunningSums::alignedOf(Value array, AlignOp align) {
   return aligned;
 }
 
-Value SplitRunningSums::lowOf(Value array) {
+Value RunningSums::lowOf(Value array) {
   if (Value known = lows.lookup(array))
     return known;
   OpBuilder builder(array.getContext());
@@ -395,7 +399,7 @@ private:
 };
 
 /// The sum of the terms: running sums and what is made of them first, then what these lack, then all others.
-Value SplitRunningSums::buildDifference(const Formula &formula, OpBuilder &builder, Location loc,
+Value RunningSums::buildDifference(const Formula &formula, OpBuilder &builder, Location loc,
                                         ArrayRef<Term> terms) {
   auto scalarOf = [&](Term term) -> Value {
     if (!term.scalar)
@@ -473,7 +477,7 @@ static void cancelTerms(SmallVectorImpl<Term> &terms) {
       }
 }
 
-bool SplitRunningSums::rewrite(const Formula &formula) {
+bool RunningSums::rewrite(const Formula &formula) {
   llvm::SmallBitVector mayDrop(formula.region->getNumArguments());
   for (BlockArgument argument : formula.region->getArguments())
     mayDrop[argument.getArgNumber()] = !argument.use_empty();
@@ -503,6 +507,9 @@ bool SplitRunningSums::rewrite(const Formula &formula) {
     // With what a call before left, an array that is none of the function's sums may be one of that call's.
     if (!hasSum || !(isEmpty(total) || (hasCompanion && hasOther)))
       continue;
+    LDBG() << op.getLoc() << ": " << terms.size() << " terms, running sums "
+           << (isEmpty(total) ? "cancel" : "stand next to what an earlier call left");
+    ++count;
     OpBuilder builder(&op);
     op.getResult(0).replaceAllUsesWith(buildDifference(formula, builder, op.getLoc(), terms));
     op.erase();
@@ -514,5 +521,9 @@ bool SplitRunningSums::rewrite(const Formula &formula) {
       formula.dropArgument(i);
   return isChanged;
 }
+
+class SplitRunningSums : public taylor::impl::SplitRunningSumsPassBase<SplitRunningSums> {
+  void runOnOperation() override { numSplit += RunningSums(getOperation().getBody().front()).split(); }
+};
 
 } // namespace

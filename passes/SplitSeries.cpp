@@ -3,12 +3,15 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Polynomial.h"
 #include "dialect/Taylor/RegionDerivative.h"
+#include "passes/Debug.h"
 #include "passes/DropUnused.h"
 #include "passes/Passes.h"
 #include "passes/Series.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+
+#define DEBUG_TYPE "taylor-split-series"
 
 using namespace mlir;
 using namespace taylor;
@@ -164,6 +167,7 @@ LogicalResult split(SpecOp spec) {
   FailureOr<DictionaryAttr> facts = describe(spec, *series);
   if (failed(facts))
     return failure();
+  LDBG() << "@" << spec.getSymName() << ": cut at " << series->getLoc() << ", " << *facts;
   OpBuilder builder(spec);
   auto clone = [&](StringRef suffix) {
     auto copy = cast<SpecOp>(builder.clone(*spec));
@@ -181,9 +185,11 @@ LogicalResult split(SpecOp spec) {
 
 class SplitSeries : public ::taylor::impl::SplitSeriesPassBase<SplitSeries> {
   void runOnOperation() override {
-    for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>()))
+    for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>())) {
       if (failed(split(spec)))
         return signalPassFailure();
+      ++numSplit;
+    }
   }
 };
 

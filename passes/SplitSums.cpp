@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Debug.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
+
+#define DEBUG_TYPE "taylor-split-sums"
 
 using namespace mlir;
 using namespace taylor;
@@ -43,6 +46,8 @@ void SplitSums::runOnOperation() {
     llvm::erase_if(kinds, [](const SmallVector<bool> &kept) { return !llvm::is_contained(kept, true); });
     if (op.hasMaximum() || kinds.size() < 2)
       continue;
+    LDBG() << op.getLoc() << ": " << kinds.size() << " operations in place of one";
+    ++numSplit;
     OpBuilder builder(op);
     for (const SmallVector<bool> &kept : kinds) {
       PairwiseOp part = clonePairwise(builder, op, kept);

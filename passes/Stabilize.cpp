@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "passes/ChosenExponentials.h"
+#include "passes/Debug.h"
 #include "passes/Degrees.h"
 #include "passes/ExponentGroups.h"
 #include "passes/PairwiseRewrite.h"
@@ -9,6 +10,8 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-stabilize"
 
 using namespace mlir;
 using namespace taylor;
@@ -318,6 +321,11 @@ void Stabilize::runOnOperation() {
   llvm::for_each(pairwise, exposeExponentials);
   groupExponents(getOperation().getBody().front());
   DegreeAnalysis analysis(getOperation().getBody().front());
+  for (auto [k, exponent] : llvm::enumerate(analysis.exponents))
+    LDBG() << exponent.sites.front().second.getLoc() << ": exponential "
+           << (!exponent.enabled                                  ? "stays as written"
+               : analysis.exponents[analysis.leaderOf(k)].floored ? "shifted by a maximum with a floor"
+                                                                  : "shifted by its maximum");
   unsigned shifted = Shift(getOperation(), analysis).run();
   numShifted += shifted;
   numKept += analysis.exponents.size() - shifted;

@@ -27,6 +27,7 @@ public:
   StateCarrier(SpecOp spec, int64_t block, CarryMode mode);
 
   mlir::LogicalResult run();
+  size_t getNumCarried() const { return carried.size(); }
 
   /// Longer shifts are not carried.
   static constexpr int64_t kMostShifted = 64;
@@ -87,7 +88,7 @@ private:
   /// What of the call's tokens is of the last one's document, else 0.
   mlir::Value keepLastDocument(mlir::Value array, AxisRef token);
 
-  // Sums over keys.
+  // Sums over keys
   mlir::LogicalResult carryPairs(PairwiseOp op);
   mlir::LogicalResult refuseLaterPieces(PairwiseOp op);
   mlir::LogicalResult movePlaces(PairwiseOp op);
@@ -113,7 +114,7 @@ private:
   CarriedDecay carryDocuments();
   void carryCount(PairwiseOp op, int64_t result, bool hasDocuments, mlir::Value &whole);
 
-  // Tokens before.
+  // Tokens before
   mlir::LogicalResult carryScan(ScanOp op);
   void carrySum(ScanOp op);
   void carryMaximum(ScanOp op);

@@ -32,6 +32,7 @@ def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
   }];
   let options = [Option<"diagonalsOnly", "diagonals-only", "bool", /*default=*/"false",
                         "split off sums along diagonals only">];
+  let statistics = [Statistic<"numSplit", "split", "operations over pairs that became several">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -86,6 +87,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     Option<"nearBytes", "near-bytes", "int64_t", /*default=*/"0", "most bytes of the states of one sum that the caches hold">,
     Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that the target multiplies at once; features come in whole blocks of this many">
   ];
+  let statistics = [Statistic<"numChunked", "chunked", "operations over pairs with states in place of most pairs">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -123,6 +125,7 @@ def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::Function
     %n = taylor.pairwise { s = dot(%q, %k), w = exp(%Ht - %H + (%Lt - %L) + s) } visible(u <= t) -> rows(w, %v) : ..
     ```
   }];
+  let statistics = [Statistic<"numSplit", "split", "differences of running sums as two numbers">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -170,6 +173,7 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
       ..
     ```
   }];
+  let statistics = [Statistic<"numKept", "kept", "arrays that are kept in place of inputs over keys">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -225,6 +229,7 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys by the recurrence itself, token by token (`taylor.step_states`, no derivative)">,
     Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "carry only what mixes queries: each call has all keys, and its queries are the last of its tokens">
   ];
+  let statistics = [Statistic<"numCarried", "carried", "values that go from call to call">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 

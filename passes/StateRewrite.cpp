@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/StateRewrite.h"
 
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 
@@ -17,24 +18,15 @@ Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> fac
   SmallVector<Value> arrays;
   SmallVector<BlockArgument> arguments;
   SmallVector<AxisRef> extra;
-  llvm::SmallDenseSet<Value> seen;
-  std::function<void(Value)> collect = [&](Value scalar) {
-    if (!seen.insert(scalar).second)
-      return;
+  walkSources(factors, [&](Value scalar) {
     if (auto argument = dyn_cast<BlockArgument>(scalar)) {
-      if (!llvm::is_contained(arguments, argument)) {
-        arguments.push_back(argument);
-        arrays.push_back(op.getArrayOf(argument));
-      }
-      return;
-    }
-    if (auto index = scalar.getDefiningOp<IndexOp>())
+      arguments.push_back(argument);
+      arrays.push_back(op.getArrayOf(argument));
+    } else if (auto index = scalar.getDefiningOp<IndexOp>()) {
       extra.push_back(index.getAxis());
-    for (Value operand : scalar.getDefiningOp()->getOperands())
-      collect(operand);
-  };
-  for (Value factor : factors)
-    collect(factor);
+    }
+    return true;
+  });
   if (factors.size() == 1 && others.empty() && isa<BlockArgument>(factors[0]))
     return arrays[0];
   arrays.append(others.begin(), others.end());
@@ -123,7 +115,7 @@ ArrayType StateRewrite::finestHeads(ArrayRef<ArrayType> types) {
 }
 
 SmallVector<AxisRef> StateRewrite::lostAxes(int64_t result) const {
-  auto type = cast<ArrayType>(const_cast<PairwiseOp &>(op).getResult(result).getType());
+  auto type = cast<ArrayType>(PairwiseOp(op).getResult(result).getType());
   SmallVector<AxisRef> lost;
   if (resultHeads.has(AxisRole::Batch) && !type.has(AxisRole::Batch))
     lost.push_back(AxisRole::Batch);
@@ -362,7 +354,7 @@ double StateRewrite::getStateBytes() const {
   auto vectors = cast<ArrayType>(side.summed.getType());
   double features =
       pieces.empty() ? 0 : double(*Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());
-  Type real = const_cast<PairwiseOp &>(op).getRealType();
+  Type real = PairwiseOp(op).getRealType();
   return features * channels * real.getIntOrFloatBitWidth() / 8;
 }
 

@@ -212,8 +212,8 @@ void Artifact::readTable(const TaylorArtifact &table) {
   contents = Manifest::parse({table.manifest, size_t(table.manifest_size)});
 
   for (const FunctionInfo &info : contents.functions)
-    if (info.slots.size() > maxTensors)
-      fail("expected at most ", maxTensors, " tensors of function '", info.name, "', but got ",
+    if (info.slots.size() > kMaxTensors)
+      fail("expected at most ", kMaxTensors, " tensors of function '", info.name, "', but got ",
            info.slots.size());
   if (std::vector<cuda::Image> images = readImages(table, contents); !images.empty())
     code = std::make_unique<DeviceCode>(file, contents, std::move(images));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An artifact file, checked and loaded.
-#pragma once
+#ifndef TAYLOR_RUNTIME_ARTIFACTFILE_H
+#define TAYLOR_RUNTIME_ARTIFACTFILE_H
 #include "runtime/Manifest.h"
 #include <array>
 #include <memory>
@@ -76,3 +77,5 @@ private:
 };
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where a call has the size of an axis: for the runtime that fills it in, and for the code that reads it.
-#pragma once
+#ifndef TAYLOR_RUNTIME_AXISDIM_H
+#define TAYLOR_RUNTIME_AXISDIM_H
 
 #include "dialect/AxisRole.h"
 #include "runtime/artifact.h"
@@ -30,3 +31,5 @@ constexpr std::optional<int> dimOf(std::string_view axis) {
 }
 
 } // namespace taylor
+
+#endif

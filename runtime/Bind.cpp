@@ -8,7 +8,7 @@
 namespace taylor::runtime {
 namespace {
 
-constexpr int sizeDims = 5; // b, h, g, t, u; the offset is no size
+constexpr int kSizeDims = 5; // b, h, g, t, u; the offset is no size
 
 std::string axesText(const TensorInfo &info) {
   std::vector<std::string> names;
@@ -97,7 +97,7 @@ private:
   }
   Dims &dims;
   const std::string none = "no tensor";
-  const std::string *owners[sizeDims] = {&none, &none, &none, &none, &none};
+  const std::string *owners[kSizeDims] = {&none, &none, &none, &none, &none};
 };
 
 /// The numbers of documents are the one input that ascends.
@@ -233,7 +233,7 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
     fail("requires tensors of '", info.name, "', but got a null pointer");
 
   DimsBuilder dims(call.dims);
-  View views[maxTensors];
+  View views[kMaxTensors];
   for (int64_t i = 0; i < count; ++i) {
     const Slot &slot = info.slots[i];
     int64_t *strides = &call.strides[size_t(i) * TAYLOR_MAX_RANK];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which thread runs which blocks of a kernel.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BLOCKS_H
+#define TAYLOR_RUNTIME_BLOCKS_H
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -31,3 +32,5 @@ private:
 };
 
 } // namespace taylor::runtime
+
+#endif

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double slowSeconds = 2; // a progress line after this
+constexpr double kSlowSeconds = 2; // a progress line after this
 
 std::string readText(const std::string &path) {
   try {
@@ -76,12 +76,12 @@ struct KeySeal {
   char magic[8];
   char key[40];
 };
-constexpr char sealMagic[8] = {'T', 'A', 'Y', 'L', 'K', 'E', 'Y', '1'};
+constexpr char kSealMagic[8] = {'T', 'A', 'Y', 'L', 'K', 'E', 'Y', '1'};
 
 /// An artifact of taylorc as an entry of a key.
 std::string seal(const std::string &artifact, const std::string &key) {
   KeySeal seal;
-  std::memcpy(seal.magic, sealMagic, sizeof(seal.magic));
+  std::memcpy(seal.magic, kSealMagic, sizeof(seal.magic));
   std::memcpy(seal.key, key.data(), sizeof(seal.key));
   std::string bytes = artifact.substr(0, artifact.size() - sizeof(TaylorTrailer));
   bytes.append(reinterpret_cast<const char *>(&seal), sizeof(seal));
@@ -96,7 +96,7 @@ void checkSeal(const std::string &entry, const std::string &key, const std::stri
   KeySeal seal = {};
   if (entry.size() >= sizeof(seal) + sizeof(TaylorTrailer))
     std::memcpy(&seal, entry.data() + entry.size() - sizeof(TaylorTrailer) - sizeof(seal), sizeof(seal));
-  if (std::memcmp(seal.magic, sealMagic, sizeof(seal.magic)) != 0)
+  if (std::memcmp(seal.magic, kSealMagic, sizeof(seal.magic)) != 0)
     fail("'", path, "': expected an entry of the kernel cache, but got an artifact without a key");
   if (std::string found(seal.key, sizeof(seal.key)); found != key)
     fail("'", path, "': expected the entry of key ", key, ", but got that of key ", found);
@@ -152,7 +152,7 @@ ProcessResult runCompiler(const Specification &spec, const std::vector<std::stri
   bool told = false;
   std::vector<std::string> quiet = arguments;
   quiet.push_back("--quiet");
-  ProcessResult result = runProcess(quiet, slowSeconds, [&] {
+  ProcessResult result = runProcess(quiet, kSlowSeconds, [&] {
     fprintf(stderr, "taylor: compiling %s ...\n", what.c_str());
     told = true;
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Specifications to artifacts: taylorc on first use, the kernel cache after (README.md).
-#pragma once
+#ifndef TAYLOR_RUNTIME_CACHE_H
+#define TAYLOR_RUNTIME_CACHE_H
 #include "runtime/Artifact.h"
 #include <memory>
 #include <string>
@@ -35,3 +36,5 @@ std::string compileText(const Specification &spec, const std::string &level,
 std::string findCompiler();
 
 } // namespace taylor::runtime
+
+#endif

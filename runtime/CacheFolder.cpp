@@ -23,21 +23,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *layout = "v2"; // of the cache folder
-constexpr double slowSeconds = 2;    // a line about waiting after this
-constexpr const char *wayOut = "set TAYLOR_CACHE_DIR to a folder of your own";
+constexpr const char *kLayout = "v2"; // of the cache folder
+constexpr double kSlowSeconds = 2;    // a line about waiting after this
+constexpr const char *kWayOut = "set TAYLOR_CACHE_DIR to a folder of your own";
 
 /// Who may have written what is here: the user or root, and no one else.
 void checkTrust(const struct stat &status, const std::string &path) {
   bool isFolder = S_ISDIR(status.st_mode);
   if (status.st_uid != geteuid() && status.st_uid != 0)
     fail("expected '", path, "' in the kernel cache to belong to user ", geteuid(), " or root, but got user ",
-         status.st_uid, ": remove it, or ", wayOut);
+         status.st_uid, ": remove it, or ", kWayOut);
   if (status.st_mode & 022) {
     std::ostringstream mode;
     mode << std::oct << std::setw(4) << std::setfill('0') << (status.st_mode & 07777);
     fail("expected '", path, "' in the kernel cache to be writable by its owner alone, but got mode ",
-         mode.str(), ": ", isFolder ? "run chmod go-w on it, or " : "remove it, or ", wayOut);
+         mode.str(), ": ", isFolder ? "run chmod go-w on it, or " : "remove it, or ", kWayOut);
   }
 }
 
@@ -51,7 +51,7 @@ void checkAncestors(const std::string &path) {
     struct stat status;
     if (stat(parent.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) && !(status.st_mode & S_ISVTX))
       fail("expected folders above the kernel cache that not everyone may write, but got '", parent.string(),
-           "': run chmod o-w on it, or ", wayOut);
+           "': run chmod o-w on it, or ", kWayOut);
   }
 }
 
@@ -120,7 +120,7 @@ std::string cacheFolder() {
   fail("requires a cache folder: set TAYLOR_CACHE_DIR, XDG_CACHE_HOME or HOME");
 }
 
-CacheFolder::CacheFolder() : path(cacheFolder() + "/" + layout) { openFolder(); }
+CacheFolder::CacheFolder() : path(cacheFolder() + "/" + kLayout) { openFolder(); }
 
 CacheFolder::~CacheFolder() {
   if (descriptor >= 0)
@@ -137,7 +137,7 @@ void CacheFolder::openFolder() {
         return; // requireWritable() says what is wrong, if anything
     }
     fail("expected a folder that can be opened as '", path,
-         "', but got: ", reasonOf(reason, reason == ELOOP || reason == ENOTDIR), ": remove it, or ", wayOut);
+         "', but got: ", reasonOf(reason, reason == ELOOP || reason == ENOTDIR), ": remove it, or ", kWayOut);
   }
   struct stat status;
   if (fstat(descriptor, &status) != 0)
@@ -167,12 +167,13 @@ std::optional<std::string> CacheFolder::read(const std::string &name) const {
     if (errno == ENOENT)
       return std::nullopt;
     fail("expected a file that can be read as '", pathOf(name),
-         "', but got: ", reasonOf(errno, errno == ELOOP), ": remove it, or ", wayOut);
+         "', but got: ", reasonOf(errno, errno == ELOOP), ": remove it, or ", kWayOut);
   }
   try {
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-      fail("expected a regular file as '", pathOf(name), "', but got something else: remove it, or ", wayOut);
+      fail("expected a regular file as '", pathOf(name), "', but got something else: remove it, or ",
+           kWayOut);
     checkTrust(status, pathOf(name));
     std::string bytes = readDescriptor(file);
     close(file);
@@ -188,7 +189,7 @@ int CacheFolder::create(const std::string &name, int flags) const {
   int file = openat(descriptor, name.c_str(), O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
   if (file < 0)
     fail("expected a file that can be written as '", pathOf(name),
-         "', but got: ", reasonOf(errno, errno == ELOOP), ": remove it, or ", wayOut);
+         "', but got: ", reasonOf(errno, errno == ELOOP), ": remove it, or ", kWayOut);
   return file;
 }
 
@@ -242,7 +243,7 @@ FileLock::FileLock(const CacheFolder &folder, const std::string &name, const std
   while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     int reason = errno;
     std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-    long holder = reason == EWOULDBLOCK && (waited.count() > slowSeconds || waited.count() > limit)
+    long holder = reason == EWOULDBLOCK && (waited.count() > kSlowSeconds || waited.count() > limit)
                       ? holderOf(descriptor)
                       : 0;
     std::string process = holder > 0 ? "process " + std::to_string(holder) : "another process";
@@ -256,7 +257,7 @@ FileLock::FileLock(const CacheFolder &folder, const std::string &name, const std
            " has held it for ", limit,
            " s: wait for that process or end it; TAYLOR_LOCK_SECONDS sets how long to wait");
     }
-    if (!told && waited.count() > slowSeconds) {
+    if (!told && waited.count() > kSlowSeconds) {
       fprintf(stderr, "taylor: waiting for %s, which compiles %s; at most %g s\n", process.c_str(),
               what.c_str(), limit);
       told = true;

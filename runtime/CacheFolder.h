@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The folder of the kernel cache. Its entries are code that this process runs, so nothing is taken from a
 // folder or file that somebody else could have written (README.md, "The kernel cache").
-#pragma once
+#ifndef TAYLOR_RUNTIME_CACHEFOLDER_H
+#define TAYLOR_RUNTIME_CACHEFOLDER_H
 #include <optional>
 #include <string>
 
@@ -57,3 +58,5 @@ private:
 };
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One call of an artifact's function: arguments checked against the manifest, then run on a device.
-#pragma once
+#ifndef TAYLOR_RUNTIME_CALL_H
+#define TAYLOR_RUNTIME_CALL_H
 #include "runtime/Artifact.h"
 #include <array>
 #include <functional>
@@ -12,16 +13,16 @@ struct Profile;
 }
 
 /// At most this many tensors in one function; more are refused on load.
-constexpr int maxTensors = TAYLOR_MAX_TENSORS;
+constexpr int kMaxTensors = TAYLOR_MAX_TENSORS;
 
 /// Decoders take up to this many new tokens in steps; more are one call of a function for many.
-constexpr int64_t mostSteps = 8;
+constexpr int64_t kMostSteps = 8;
 
 /// A call whose arguments have been checked: what the artifact's entry points take.
 struct BoundCall {
   Dims dims;
-  std::array<void *, maxTensors> data;
-  std::array<int64_t, maxTensors * TAYLOR_MAX_RANK> strides;
+  std::array<void *, kMaxTensors> data;
+  std::array<int64_t, kMaxTensors * TAYLOR_MAX_RANK> strides;
 };
 
 /// Checks `count` tensors against the slots of a function and fills `call`. Throws Error that names the
@@ -85,3 +86,5 @@ void *chooseWorkspace(int64_t size, const Executor &executor, Allocate allocate)
 }
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What this machine's processor can do, in LLVM's words.
-#pragma once
+#ifndef TAYLOR_RUNTIME_CPU_H
+#define TAYLOR_RUNTIME_CPU_H
 #include <string>
 #include <vector>
 
@@ -31,3 +32,5 @@ const std::string &cpuVendor();
 int cpuCount();
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An artifact's code for GPUs, and what its two devices share: which target runs, and what a kernel is given.
-#pragma once
+#ifndef TAYLOR_RUNTIME_DEVICECODE_H
+#define TAYLOR_RUNTIME_DEVICECODE_H
 #include "runtime/Call.h"
 #include "runtime/Error.h"
 #include "runtime/Manifest.h"
@@ -122,3 +123,5 @@ std::string DeviceCode::findUndescribed(const TargetInfo &target, int function, 
 }
 
 } // namespace taylor::runtime
+
+#endif

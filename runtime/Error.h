@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every part of the runtime throws; the C interface turns it into taylor_last_error().
-#pragma once
+#ifndef TAYLOR_RUNTIME_ERROR_H
+#define TAYLOR_RUNTIME_ERROR_H
 #include <sstream>
 #include <stdexcept>
 
@@ -18,3 +19,5 @@ template <typename... Pieces> [[noreturn]] void fail(const Pieces &...pieces) {
 }
 
 } // namespace taylor::runtime
+
+#endif

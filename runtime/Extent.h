@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes that depend on run-time sizes, as the manifest writes those of grids and workspaces.
-#pragma once
+#ifndef TAYLOR_RUNTIME_EXTENT_H
+#define TAYLOR_RUNTIME_EXTENT_H
 #include "runtime/artifact.h"
 #include <string>
 
@@ -27,3 +28,5 @@ private:
 };
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#pragma once
+#ifndef TAYLOR_RUNTIME_FILE_H
+#define TAYLOR_RUNTIME_FILE_H
 #include <string>
 
 namespace taylor::runtime {
@@ -12,3 +13,5 @@ std::string readFile(const std::string &path);
 std::string readDescriptor(int descriptor);
 
 } // namespace taylor::runtime
+
+#endif

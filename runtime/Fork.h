@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a forked child inherits from a parent with several threads. Of these the child has one: a lock that
 // another held stays locked, and a descriptor that another was to close stays open.
-#pragma once
+#ifndef TAYLOR_RUNTIME_FORK_H
+#define TAYLOR_RUNTIME_FORK_H
 #include <mutex>
 
 namespace taylor::runtime {
@@ -44,3 +45,5 @@ private:
 };
 
 } // namespace taylor::runtime
+
+#endif

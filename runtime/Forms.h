@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A function's forms (parallel, chunked) on one target, and which of them runs a call.
-#pragma once
+#ifndef TAYLOR_RUNTIME_FORMS_H
+#define TAYLOR_RUNTIME_FORMS_H
 #include "runtime/Call.h"
 
 namespace taylor::runtime {
@@ -21,3 +22,5 @@ int chooseForm(const TargetFunction &code, const Manifest &manifest, const Dims 
                const std::string &function, const std::string &target);
 
 } // namespace taylor::runtime
+
+#endif

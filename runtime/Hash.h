@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#pragma once
+#ifndef TAYLOR_RUNTIME_HASH_H
+#define TAYLOR_RUNTIME_HASH_H
 #include <string>
 #include <string_view>
 
@@ -10,3 +11,5 @@ namespace taylor::runtime {
 std::string sha256(std::string_view bytes);
 
 } // namespace taylor::runtime
+
+#endif

@@ -106,7 +106,7 @@ static std::vector<uint64_t> layOut(const KernelLaunch &launch) {
 }
 
 /// Few, so that blocks of small problems take more than one place.
-static constexpr unsigned interpretedMultiprocessors = 3;
+static constexpr unsigned kInterpretedMultiprocessors = 3;
 
 void DeviceCode::interpret(int function, const BoundCall &call, const Executor &executor) {
   const auto &[target, module] = interpretedFor(function, call, executor);
@@ -146,7 +146,7 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
     for (ptx::MemoryRange &range : ranges)
       range.previous = kernel.startsEarly && range.writable;
     if (kernel.isPersistent)
-      launch.blocks = std::min(launch.blocks, interpretedMultiprocessors);
+      launch.blocks = std::min(launch.blocks, kInterpretedMultiprocessors);
     std::vector<uint64_t> words = layOut(launch);
     ptx::Report report = ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)},
                                      size_t(kernel.shared), std::as_bytes(std::span(words)), ranges, options);

@@ -7,10 +7,10 @@
 namespace taylor::runtime {
 
 /// Far beyond what a manifest needs; messages print values, with a stack frame for each level.
-constexpr int mostDepth = 64;
+constexpr int kMostDepth = 64;
 
 /// Names of states.
-constexpr std::string_view beforeCall = "initial.", behindCall = "final.";
+constexpr std::string_view kBeforeCall = "initial.", kBehindCall = "final.";
 
 TaylorDtype parseDtype(const std::string &name, const std::string &where) {
   for (int dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F16, TAYLOR_F64, TAYLOR_I32})
@@ -165,12 +165,12 @@ FunctionInfo parseFunction(const Json &json, const std::string &name, const Mani
 Manifest Manifest::parse(std::string_view text, bool partial) {
   bool deep = false;
   auto watch = [&](int depth, Json::parse_event_t, Json &) {
-    deep |= depth > mostDepth;
+    deep |= depth > kMostDepth;
     return !deep;
   };
   Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
   if (deep)
-    fail("expected at most ", mostDepth, " lists and objects inside each other in the manifest");
+    fail("expected at most ", kMostDepth, " lists and objects inside each other in the manifest");
   if (json.is_discarded() || !json.is_object())
     fail("expected a JSON object as manifest, but got ", text.size(), " bytes that are none");
   Manifest manifest;
@@ -219,7 +219,7 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
   return manifest;
 }
 
-bool TensorInfo::isState() const { return name.starts_with(beforeCall) || name.starts_with(behindCall); }
+bool TensorInfo::isState() const { return name.starts_with(kBeforeCall) || name.starts_with(kBehindCall); }
 
 int TensorInfo::keyAxis() const {
   auto found = std::ranges::find(axes, TAYLOR_DIM_U, &Axis::dim);
@@ -228,9 +228,9 @@ int TensorInfo::keyAxis() const {
 
 int Manifest::finalOf(int input) const {
   const std::string &name = inputs[size_t(input)].name;
-  if (!name.starts_with(beforeCall))
+  if (!name.starts_with(kBeforeCall))
     return -1;
-  std::string wanted = std::string(behindCall) + name.substr(beforeCall.size());
+  std::string wanted = std::string(kBehindCall) + name.substr(kBeforeCall.size());
   auto found = std::ranges::find(outputs, wanted, &TensorInfo::name);
   return found == outputs.end() ? -1 : int(found - outputs.begin());
 }

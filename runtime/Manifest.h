@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An artifact's manifest (MANIFEST.md), parsed. Holds no JSON type, so that callers need no JSON header.
-#pragma once
+#ifndef TAYLOR_RUNTIME_MANIFEST_H
+#define TAYLOR_RUNTIME_MANIFEST_H
 #include "runtime/Extent.h"
 #include "runtime/artifact.h"
 #include "runtime/taylor.h"
@@ -188,3 +189,5 @@ int axisDim(std::string_view name);
 std::string join(const std::vector<std::string> &pieces, const char *separator);
 
 } // namespace taylor::runtime
+
+#endif

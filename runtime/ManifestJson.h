@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading a manifest's JSON with messages that say which field is wrong, and where.
-#pragma once
+#ifndef TAYLOR_RUNTIME_MANIFESTJSON_H
+#define TAYLOR_RUNTIME_MANIFESTJSON_H
 #include "runtime/Error.h"
 #include "runtime/Manifest.h"
 #include <nlohmann/json.hpp>
@@ -46,3 +47,5 @@ TaylorDtype parseDtype(const std::string &name, const std::string &where);
 void parseTargets(const Json &list, Manifest &manifest);
 
 } // namespace taylor::runtime
+
+#endif

@@ -19,16 +19,16 @@ void checkFields(const Json &object, std::initializer_list<const char *> known, 
 
 namespace {
 
-constexpr int64_t mostThreads = 1024;                                   // of a block, on every GPU
-constexpr int64_t mostShared = 1 << 20;                                 // bytes; no GPU has as much
-constexpr size_t mostExtents = 8, mostArguments = TAYLOR_MAX_ARGUMENTS; // of a kernel
+constexpr int64_t kMostThreads = 1024;                                    // of a block, on every GPU
+constexpr int64_t kMostShared = 1 << 20;                                  // bytes; no GPU has as much
+constexpr size_t kMostExtents = 8, kMostArguments = TAYLOR_MAX_ARGUMENTS; // of a kernel
 
 std::vector<Extent> parseExtents(const Json &object, const char *key, const std::string &where) {
   std::vector<Extent> extents;
   for (const std::string &text : get<std::vector<std::string>>(object, key, where))
     extents.push_back(Extent::parse(text, where));
-  if (extents.size() > mostExtents)
-    fail("expected at most ", mostExtents, " extents in field '", key, "' in ", where,
+  if (extents.size() > kMostExtents)
+    fail("expected at most ", kMostExtents, " extents in field '", key, "' in ", where,
          " of the manifest, but got ", extents.size());
   return extents;
 }
@@ -59,12 +59,12 @@ public:
                 where);
     kernel.entry = get<std::string>(json, "entry", where);
     kernel.grid = parseExtents(json, "grid", where);
-    kernel.threads = number(json, "threads", 1, mostThreads);
-    kernel.shared = number(json, "shared", 0, mostShared);
+    kernel.threads = number(json, "threads", 1, kMostThreads);
+    kernel.shared = number(json, "shared", 0, kMostShared);
     for (const Json &argument : field(json, "arguments", where))
       kernel.arguments.push_back(parseArgument(argument));
-    if (kernel.arguments.size() > mostArguments)
-      fail("expected at most ", mostArguments, " arguments in ", where, " of the manifest, but got ",
+    if (kernel.arguments.size() > kMostArguments)
+      fail("expected at most ", kMostArguments, " arguments in ", where, " of the manifest, but got ",
            kernel.arguments.size());
     kernel.isPersistent = json.contains("persistent") && get<bool>(json, "persistent", where);
     kernel.startsEarly = json.contains("early") && get<bool>(json, "early", where);

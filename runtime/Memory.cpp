@@ -30,7 +30,7 @@ BriefMutex resultsMutex, workspacesMutex;
 /// Memory of results that nobody reads any more. No call of it allocates: it is asked where memory is short.
 class FreeResults {
 public:
-  static constexpr size_t mostBlocks = 8, mostBytes = size_t(1) << 30;
+  static constexpr size_t kMostBlocks = 8, kMostBytes = size_t(1) << 30;
 
   /// A block of at least so many bytes and at most an eighth more, the newest such; null if there is none.
   void *take(size_t bytes) {
@@ -47,7 +47,7 @@ public:
   /// Keeps a block, which is smaller than `mostBytes`; frees older ones.
   void give(void *block) {
     std::lock_guard lock(resultsMutex);
-    while (count == mostBlocks || (count > 0 && sum + bytesOf(block) > mostBytes)) {
+    while (count == kMostBlocks || (count > 0 && sum + bytesOf(block) > kMostBytes)) {
       void *oldest = blocks[0];
       remove(0);
       std::free(oldest);
@@ -79,7 +79,7 @@ private:
     --count;
   }
 
-  std::array<void *, mostBlocks> blocks{}; // the oldest first
+  std::array<void *, kMostBlocks> blocks{}; // the oldest first
   size_t count = 0, sum = 0;
 };
 
@@ -145,7 +145,7 @@ public:
     auto *place = std::lower_bound(pieces.begin(), end, piece);
     std::copy_backward(place, end, end + 1);
     *place = piece;
-    if (++count <= mostPieces)
+    if (++count <= kMostPieces)
       return nullptr;
     void *smallest = pieces[0].second;
     std::copy(pieces.begin() + 1, pieces.end(), pieces.begin());
@@ -162,8 +162,8 @@ public:
   }
 
 private:
-  static constexpr size_t mostPieces = 4;
-  std::array<Piece, mostPieces + 1> pieces{}; // ascending; one more than stays
+  static constexpr size_t kMostPieces = 4;
+  std::array<Piece, kMostPieces + 1> pieces{}; // ascending; one more than stays
   size_t count = 0;
 };
 
@@ -223,7 +223,7 @@ void freeResult(void *pointer) noexcept {
     return;
   void *block = static_cast<char *>(pointer) - kHeaderBytes;
   size_t bytes = FreeResults::bytesOf(block);
-  if (bytes < kLeastKeptResult + kHeaderBytes || bytes > FreeResults::mostBytes)
+  if (bytes < kLeastKeptResult + kHeaderBytes || bytes > FreeResults::kMostBytes)
     std::free(block);
   else
     freeResults.give(block);

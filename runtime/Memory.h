@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Workspace and scratch, kept between calls: a fresh page costs as much as the kernel's work on it.
-#pragma once
+#ifndef TAYLOR_RUNTIME_MEMORY_H
+#define TAYLOR_RUNTIME_MEMORY_H
 #include <cstddef>
 #include <utility>
 
@@ -53,3 +54,5 @@ void freeResult(void *pointer) noexcept;
 void dropKeptResults() noexcept;
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether strided views share memory.
-#pragma once
+#ifndef TAYLOR_RUNTIME_OVERLAP_H
+#define TAYLOR_RUNTIME_OVERLAP_H
 #include <cstdint>
 
 namespace taylor::runtime {
@@ -24,3 +25,5 @@ bool overlap(const View &a, const View &b);
 bool overlapsItself(const View &view);
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs another program.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PROCESS_H
+#define TAYLOR_RUNTIME_PROCESS_H
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,3 +25,5 @@ ProcessResult runProcess(const std::vector<std::string> &arguments, double slowS
                          const std::function<void()> &slow);
 
 } // namespace taylor::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Standard input, output and error of a program of ours.
-#pragma once
+#ifndef TAYLOR_RUNTIME_STANDARDSTREAMS_H
+#define TAYLOR_RUNTIME_STANDARDSTREAMS_H
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,3 +17,5 @@ inline void openStandardStreams() {
 }
 
 } // namespace taylor::runtime
+
+#endif

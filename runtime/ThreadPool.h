@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The threads used by callers that bring none.
-#pragma once
+#ifndef TAYLOR_RUNTIME_THREADPOOL_H
+#define TAYLOR_RUNTIME_THREADPOOL_H
 #include <cstdint>
 #include <memory>
 
@@ -22,3 +23,5 @@ private:
 };
 
 } // namespace taylor::runtime
+
+#endif

@@ -7,7 +7,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-cpu-expand-math"
 
 namespace mlir::tile::cpu {
 #define GEN_PASS_DEF_EXPANDMATH
@@ -86,7 +89,11 @@ struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
       return signalPassFailure();
     }
     FunctionExpansion expansion{"a CPU", "f32 or f64", {.hasScale = target->hasScale}, expandOnCPU};
-    if (failed(expandFunctions(findFunctions(root), expansion)))
+    SmallVector<Operation *> functions = findFunctions(root);
+    for (Operation *op : functions)
+      LDBG() << op->getLoc() << ": " << op->getName() << (isRelaxed(op) ? ", approximate" : "");
+    numFunctions += functions.size();
+    if (failed(expandFunctions(functions, expansion)))
       signalPassFailure();
   }
 };

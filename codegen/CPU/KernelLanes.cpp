@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which axis of each tile lies in vector lanes.
 #include "codegen/CPU/KernelPlan.h"
+#include "dialect/Sources.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -111,15 +112,12 @@ StringAttr KernelPlan::laneOfMap(Operation *op, ValueRange inputs, TileType type
 }
 
 void KernelPlan::setAccumulatorLane(Value accumulators, StringAttr lane) {
-  SmallVector<Value> pending = {accumulators};
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
+  taylor::walkSources(accumulators, [&](Value value) {
     if (value.getType() != accumulators.getType() || laneOf(value))
-      continue;
+      return false;
     setLane(value, lane);
-    if (auto map = value.getDefiningOp<MapOp>())
-      llvm::append_range(pending, map.getInputs());
-  }
+    return isa_and_nonnull<MapOp>(value.getDefiningOp());
+  });
 }
 
 /// The axis of a tile of vectors (or of their features) that is not the one along which they lie.

@@ -5,6 +5,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/Debug.h"
+
+#define DEBUG_TYPE "taylor-lower-tile-to-vector"
 
 namespace mlir::tile::cpu {
 #define GEN_PASS_DEF_LOWERTILETOVECTOR
@@ -27,11 +30,20 @@ public:
       : program(program), target(target), emitted(emitted), b(b),
         pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
 
+  /// Kernels whose code an earlier one has.
+  unsigned numCopies = 0;
+
   /// Emits the functions; returns the entry of `taylor.functions`.
   FailureOr<DictionaryAttr> run() {
-    for (KernelOp kernel : program.getBlock()->getOps<KernelOp>())
+    for (KernelOp kernel : program.getBlock()->getOps<KernelOp>()) {
+      size_t before = emitted.size();
       if (failed(emitKernel(kernel)))
         return failure();
+      bool isCopy = emitted.size() == before;
+      LDBG() << "@" << kernel.getSymName() << ": " << (isCopy ? "has the code of @" : "@")
+             << kernels.back().getSymName();
+      numCopies += isCopy;
+    }
     emitWorkspace();
     emitBlocks();
     emitRun();
@@ -165,9 +177,13 @@ struct LowerTileToVectorPass : cpu::impl::LowerTileToVectorBase<LowerTileToVecto
     for (ProgramOp program : llvm::make_early_inc_range(module.getOps<ProgramOp>())) {
       b.setInsertionPoint(program);
       b.setLoc(program.getLoc());
-      FailureOr<DictionaryAttr> entry = ProgramLowering(program, *target, emitted, b).run();
+      ProgramLowering lowering(program, *target, emitted, b);
+      FailureOr<DictionaryAttr> entry = lowering.run();
       if (failed(entry))
         return signalPassFailure();
+      auto kernels = program.getBlock()->getOps<KernelOp>();
+      numKernels += std::distance(kernels.begin(), kernels.end());
+      numCopies += lowering.numCopies;
       functions.push_back(*entry);
       program.erase();
     }

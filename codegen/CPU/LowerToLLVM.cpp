@@ -12,6 +12,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Debug.h"
+
+#define DEBUG_TYPE "taylor-cpu-lower-to-llvm"
 
 namespace mlir::tile::cpu {
 #define GEN_PASS_DEF_LOWERTOLLVM
@@ -38,7 +41,11 @@ struct LowerToLLVMPass : cpu::impl::LowerToLLVMBase<LowerToLLVMPass> {
     target.addLegalOp<ModuleOp>();
     target.addLegalDialect<func::FuncDialect>();
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    LDBG() << getOperation()->getLoc() << ": "
+           << std::distance(getOperation()->getRegion(0).begin(), getOperation()->getRegion(0).end())
+           << " blocks";
+    ++numFunctions;
   }
 };
 

@@ -21,6 +21,10 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"",
            "processor to compile for: native, x86-64-v3, x86-64-v4, znver4, znver5 or sapphirerapids">
   ];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "kernels">,
+    Statistic<"numCopies", "copies", "kernels whose code an earlier one has">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
@@ -45,6 +49,7 @@ def ExpandMath : Pass<"taylor-cpu-expand-math"> {
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"",
            "processor to compile for: native, x86-64-v3, x86-64-v4, znver4, znver5 or sapphirerapids">
   ];
+  let statistics = [Statistic<"numFunctions", "functions", "functions written as instructions">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
 }
@@ -64,6 +69,7 @@ def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm"> {
     ^loop(%i: i64):  %y = llvm.intr.fmuladd(%x, %w, %z) : (vector<16xf32>, ..) -> vector<16xf32>  ..  llvm.cond_br %more, ^loop(%n : i64), ^end
     ```
   }];
+  let statistics = [Statistic<"numFunctions", "functions", "functions in the LLVM dialect">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
 }
 #endif

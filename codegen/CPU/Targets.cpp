@@ -38,14 +38,14 @@ static Target avx512() {
 }
 
 /// What AVX-512 code uses where the machine has it.
-static constexpr const char *extensions[] = {"avx512bf16", "avx512vbmi"};
+static constexpr const char *kExtensions[] = {"avx512bf16", "avx512vbmi"};
 
 /// AVX-512 in two halves: vdpbf16ps has twice the rate of an f32 FMA (measured 235 and 117 GFLOP/s on one
 /// core). On Intel's cores it has the same rate or half of it, and products stay in f32.
 static Target zen4() {
   Target target = avx512();
   target.cpu = "znver4";
-  llvm::append_range(target.features, extensions);
+  llvm::append_range(target.features, kExtensions);
   target.hasBF16 = target.fastPairs = true;
   target.farBalance = avx2().farBalance;
   return target;
@@ -62,14 +62,14 @@ static Target zen5() {
 }
 
 /// What products on tiles use.
-static constexpr const char *tileExtensions[] = {"amx-tile", "amx-bf16"};
+static constexpr const char *kTileExtensions[] = {"amx-tile", "amx-bf16"};
 
 /// Full-width AVX-512 beside AMX: tdpbf16ps does 16 times the work of an f32 FMA per cycle.
 static Target sapphireRapids() {
   Target target = avx512();
   target.cpu = "sapphirerapids";
-  llvm::append_range(target.features, extensions);
-  llvm::append_range(target.features, tileExtensions);
+  llvm::append_range(target.features, kExtensions);
+  llvm::append_range(target.features, kTileExtensions);
   target.l1Bytes = 48 << 10;
   target.l2Bytes = 2 << 20;
   target.hasBF16 = target.hasTiles = true;
@@ -95,16 +95,16 @@ static std::optional<Target> native(std::string &error) {
   if (int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
     target.l2Bytes = bytes;
   target.cpu = llvm::sys::getHostCPUName().str();
-  llvm::copy_if(extensions, std::back_inserter(target.features), has);
+  llvm::copy_if(kExtensions, std::back_inserter(target.features), has);
   target.hasBF16 = target.hasScale && has("avx512bf16");
   for (const Target &known : {zen4(), zen5()})
     if (target.cpu == known.cpu) {
       target.fastPairs = target.hasBF16;
       target.farBalance = known.farBalance;
     }
-  target.hasTiles = target.hasBF16 && llvm::all_of(tileExtensions, has);
+  target.hasTiles = target.hasBF16 && llvm::all_of(kTileExtensions, has);
   if (target.hasTiles)
-    llvm::append_range(target.features, tileExtensions);
+    llvm::append_range(target.features, kTileExtensions);
   return target;
 }
 
@@ -119,7 +119,7 @@ static constexpr struct {
               {"sapphirerapids", sapphireRapids}};
 
 /// Of a target's name: tile instructions are calls of the emulation.
-static constexpr llvm::StringRef emulation = "+emulated-tiles";
+static constexpr llvm::StringRef kEmulation = "+emulated-tiles";
 
 llvm::ArrayRef<llvm::StringRef> mlir::tile::cpu::targetNames() {
   static const auto names = [] {
@@ -131,13 +131,13 @@ llvm::ArrayRef<llvm::StringRef> mlir::tile::cpu::targetNames() {
 }
 
 bool mlir::tile::cpu::hasTarget(llvm::StringRef name) {
-  name.consume_back(emulation);
+  name.consume_back(kEmulation);
   return llvm::is_contained(targetNames(), name);
 }
 
 std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef fullName, std::string &error) {
   llvm::StringRef name = fullName;
-  bool emulates = name.consume_back(emulation);
+  bool emulates = name.consume_back(kEmulation);
   const auto *entry = llvm::find_if(tables, [&](const auto &entry) { return entry.name == name; });
   std::optional<Target> target;
   if (name == "native") {
@@ -154,7 +154,7 @@ std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef fullName, std:
   target->name = fullName.str();
   if (emulates) {
     llvm::erase_if(target->features,
-                   [](const std::string &feature) { return llvm::is_contained(tileExtensions, feature); });
+                   [](const std::string &feature) { return llvm::is_contained(kTileExtensions, feature); });
     target->hasTiles = target->emulatesTiles = true;
     target->fastPairs = false;
   }

@@ -3,12 +3,26 @@
 
 #include "codegen/Driver/Version.h"
 #include "dialect/Taylor/NearestName.h"
+#include "passes/Debug.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Config/abi-breaking.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
+
+#if !LLVM_ENABLE_ABI_BREAKING_CHECKS
+/// LLVM's own option, which builds without assertions lack.
+static llvm::cl::opt<std::string> debugOnly(
+    "debug-only", llvm::cl::desc("write what these passes decide, and why, to the error stream"),
+    llvm::cl::value_desc("PASS,PASS"), llvm::cl::Hidden, llvm::cl::callback([](const std::string &passes) {
+      llvm::SmallVector<llvm::StringRef> names;
+      llvm::StringRef(passes).split(names, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+      taylor::setDebugTypes(llvm::map_to_vector(names, [](llvm::StringRef name) { return name.str(); }));
+    }));
+#endif
 
 void taylor::reportFatalErrors(const char *program) {
   llvm::install_fatal_error_handler(

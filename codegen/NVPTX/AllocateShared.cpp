@@ -5,6 +5,9 @@
 #include "codegen/NVPTX/SharedPlan.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
 #include "dialect/Refusal.h"
+#include "passes/Debug.h"
+
+#define DEBUG_TYPE "taylor-simt-allocate-shared"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_ALLOCATESHARED
@@ -35,9 +38,13 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
              << "unsupported on this target: " << plan.bytes
              << " bytes of shared memory, where a block may use " << shared.getValue()
              << "; choose smaller tiles or fewer channels";
+    LDBG() << "@" << kernel.getSymName() << ": " << plan.bytes << " bytes";
+    numBuffers += plan.offsets.size();
     Builder builder(kernel.getContext());
-    for (auto &[op, offset] : plan.offsets)
+    for (auto &[op, offset] : plan.offsets) {
+      LDBG() << cast<AllocOp>(op).getName() << " at " << offset;
       cast<AllocOp>(op).setOffset(offset);
+    }
     for (auto &[op, places] : plan.rings) {
       cast<RingOp>(op).setOffset(places.first);
       cast<RingOp>(op).setSignals(places.second);

@@ -6,11 +6,14 @@
 #include "codegen/NVPTX/Recompute.h"
 #include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
+#include "passes/Debug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-simt-assign-layouts"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_ASSIGNLAYOUTS
@@ -475,6 +478,9 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
       LayoutPlan plan(kernel, ofKernel);
       if (failed(plan.run()))
         return WalkResult::interrupt();
+      LDBG() << "@" << kernel.getSymName() << ": " << ofKernel.warps << " warps"
+             << (warps ? ", as asked for" : ", by what its loops hold in registers");
+      ++numKernels;
       Rewriter(kernel, plan, ofKernel).run();
       return WalkResult::skip();
     });

@@ -6,6 +6,7 @@
 #include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
+#include "passes/Debug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,6 +15,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "taylor-simt-assign-roles"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_ASSIGNROLES
@@ -580,11 +583,20 @@ struct AssignRoles : simt::impl::AssignRolesBase<AssignRoles> {
       return signalPassFailure();
     getOperation().walk([&](tile::KernelOp kernel) {
       Roles roles(kernel, slots);
-      if (!roles.collect())
+      if (!roles.collect()) {
+        LDBG() << "@" << kernel.getSymName() << ": no loop for a producer, or one that roles cannot take";
         return;
-      for (const Registers &registers : kRegisters)
-        if (roles.countRegisters() <= registers.tiles && roles.countShared(registers.members) <= shared)
-          return roles.emit(registers);
+      }
+      for (const Registers &registers : kRegisters) {
+        int64_t tiles = roles.countRegisters(), bytes = roles.countShared(registers.members);
+        bool fits = tiles <= registers.tiles && bytes <= shared;
+        LDBG() << "@" << kernel.getSymName() << ": " << registers.members << " members need " << tiles
+               << " registers of tiles and " << bytes << " bytes" << (fits ? "" : ", more than there are");
+        if (!fits)
+          continue;
+        ++numKernels;
+        return roles.emit(registers);
+      }
     });
   }
 };

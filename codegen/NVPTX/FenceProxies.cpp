@@ -4,7 +4,10 @@
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-simt-fence-proxies"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_FENCEPROXIES
@@ -38,13 +41,16 @@ public:
     });
   }
 
-  void run() {
+  /// Returns the number of fences that stand at the end.
+  size_t run() {
     if (read.empty())
-      return;
+      return 0;
     walk(*kernel.getBlock(), {});
     inserting = false;
-    if (isComplete())
-      dropRedundant();
+    size_t dropped = isComplete() ? dropRedundant() : 0;
+    LDBG() << "@" << kernel.getSymName() << ": " << inserted.size() << " fences, " << dropped
+           << " of which a later one serves as well";
+    return inserted.size() - dropped;
   }
 
 private:
@@ -99,15 +105,19 @@ private:
   }
 
   /// A fence that a later one serves as well: before another barrier, on the way to the first product.
-  void dropRedundant() {
+  size_t dropRedundant() {
+    size_t dropped = 0;
     for (ProxyFenceOp fence : inserted) {
       Operation *next = fence->getNextNode();
       fence->remove();
-      if (isComplete())
+      if (isComplete()) {
         fence->destroy();
-      else
+        ++dropped;
+      } else {
         next->getBlock()->getOperations().insert(Block::iterator(next), fence);
+      }
     }
+    return dropped;
   }
 
   Unfenced record(Operation *op, Unfenced state) const {
@@ -129,7 +139,7 @@ struct FenceProxies : simt::impl::FenceProxiesBase<FenceProxies> {
   void runOnOperation() override {
     if (failed(requireLayoutsOfAll(getOperation())))
       return signalPassFailure();
-    getOperation().walk([&](tile::KernelOp kernel) { Fences(kernel).run(); });
+    getOperation().walk([&](tile::KernelOp kernel) { numFences += Fences(kernel).run(); });
   }
 };
 

@@ -4,8 +4,11 @@
 #include "codegen/NVPTX/JoinGroups.h"
 #include "codegen/NVPTX/Accesses.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
+
+#define DEBUG_TYPE "taylor-simt-schedule-copies"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -77,6 +80,8 @@ void mlir::simt::joinGroups(tile::KernelOp kernel) {
   SmallVector<CommitOp> commits;
   kernel.walk([&](CommitOp commit) { commits.push_back(commit); });
   for (CommitOp commit : commits)
-    if (!Comparison(kernel, commit).differs())
+    if (!Comparison(kernel, commit).differs()) {
+      LDBG() << commit.getLoc() << ": joins the next group, no wait tells them apart";
       commit.erase();
+    }
 }

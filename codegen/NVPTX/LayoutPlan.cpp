@@ -2,11 +2,14 @@
 #include "codegen/NVPTX/LayoutPlan.h"
 #include "codegen/NVPTX/RegisterModel.h"
 #include "dialect/Refusal.h"
+#include "passes/Debug.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
+
+#define DEBUG_TYPE "taylor-simt-assign-layouts"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -270,7 +273,11 @@ LogicalResult LayoutPlan::planProducts() {
     bool computed = !isLoaded(plan.left) && plan.kind != ProductKind::fma;
     bool rowsAgree = rowsOf(plan.rows, plan.over, plan.rows) == plan.rows;
     bool whole = shape.rowWarps == options.warps || !dependsOnProduct(plan.left);
-    if (!computed || !rowsAgree || !whole || !fitsRegisters(dot, plan))
+    bool isInRegisters = computed && rowsAgree && whole && fitsRegisters(dot, plan);
+    LDBG() << dot.getLoc() << ": " << stringifyProductKind(plan.kind) << ", rows " << plan.rows
+           << ", columns " << plan.columns << ", the left operand in "
+           << (isInRegisters ? "registers" : "shared memory");
+    if (!isInRegisters)
       continue;
     TileType left = typeOf(plan.left);
     FragmentShape ofLeft{plan.rows,      plan.over, left.getSize(plan.rows), left.getSize(plan.over),

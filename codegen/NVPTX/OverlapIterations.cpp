@@ -5,11 +5,14 @@
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
+#include "passes/Debug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
+
+#define DEBUG_TYPE "taylor-simt-overlap-iterations"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_OVERLAPITERATIONS
@@ -288,9 +291,20 @@ struct OverlapIterations : simt::impl::OverlapIterationsBase<OverlapIterations> 
       if (countShared(kernel) >= alone)
         kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     });
-    for (scf::ForOp loop : loops)
-      if (Rotation rotation(loop); rotation.collect() && fits(loop, rotation))
-        rotation.emit();
+    for (scf::ForOp loop : loops) {
+      Rotation rotation(loop);
+      if (!rotation.collect()) {
+        LDBG() << loop.getLoc() << ": no products that can be late";
+        continue;
+      }
+      bool hasRoom = fits(loop, rotation);
+      LDBG() << loop.getLoc() << ": tiles of " << rotation.countWaiting()
+             << " registers wait for an iteration" << (hasRoom ? "" : ", for which there is no room");
+      if (!hasRoom)
+        continue;
+      rotation.emit();
+      ++numLoops;
+    }
   }
 
   /// Bytes of all buffers, with two slots for those that loops fill.

@@ -4,6 +4,7 @@
 #define TAYLOR_CODEGEN_NVPTX_PASSES_H
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/Statistics.h"
 
 namespace mlir::simt {
 

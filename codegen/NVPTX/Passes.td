@@ -43,6 +43,7 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
     Option<"registers", "registers", "int64_t", /*default=*/"210",
            "32-bit registers per thread for the tiles that a loop carries and multiplies; others stay in shared memory">
   ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels with layouts">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
 
@@ -99,6 +100,7 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
     Option<"slots", "slots", "int64_t", /*default=*/"2", "slots of a ring; at least 1">,
     Option<"shared", "shared", "int64_t", /*default=*/"232448", "bytes of shared memory that a block may use">
   ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels with roles">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
 }
 
@@ -151,6 +153,7 @@ def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp
            "bytes of shared memory that a kernel must need, with two slots for what loops copy, to be alone on its multiprocessor">,
     Option<"shared", "shared", "int64_t", /*default=*/"232448", "bytes of shared memory that a block may use">
   ];
+  let statistics = [Statistic<"numLoops", "loops", "loops whose iterations overlap">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
 
@@ -290,6 +293,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     Option<"early", "early", "bool", /*default=*/"false",
            "the first copies of a loop start before loads that precede it, not only before reads of buffers">
   ];
+  let statistics = [Statistic<"numAhead", "ahead", "buffers whose copies run ahead of a loop">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
 
@@ -321,6 +325,7 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   let options = [
     Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
   ];
+  let statistics = [Statistic<"numBuffers", "buffers", "buffers with a place">];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
@@ -357,6 +362,7 @@ def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
            "32-bit registers per thread that a loop may need before its products are cut">,
     Option<"strip", "strip", "int64_t", /*default=*/"64", "elements of a strip, a multiple of 16">
   ];
+  let statistics = [Statistic<"numStripped", "stripped", "runs of products in strips">];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
@@ -391,6 +397,10 @@ def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
     %dp = simt.await 0 %1 : ..
     ```
   }];
+  let statistics = [
+    Statistic<"numStarted", "started", "products that matrix units compute beside the threads">,
+    Statistic<"numWaits", "waits", "waits for products">
+  ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
@@ -414,6 +424,7 @@ def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
     %s = simt.start wgmma %q, %k over(d) : ..
     ```
   }];
+  let statistics = [Statistic<"numFences", "fences", "fences">];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
@@ -467,6 +478,7 @@ def StartEarly : Pass<"taylor-simt-start-early", "::mlir::ModuleOp"> {
       simt.copy %rotated_keys[..], %slot : ..
     ```
   }];
+  let statistics = [Statistic<"numEarly", "early", "kernels that begin before the one before them has ended">];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
@@ -496,6 +508,7 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
   let options = [
     Option<"cache", "cache", "int64_t", /*default=*/"0", "bytes of the second-level cache; 0: all heads at a time">
   ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels lowered to code of a thread">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
 }
@@ -518,6 +531,7 @@ def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
     %y = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%0) : (f32) -> f32
     ```
   }];
+  let statistics = [Statistic<"numFunctions", "functions", "functions written as instructions">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
 }
 
@@ -533,6 +547,7 @@ def LowerToLLVM : Pass<"taylor-nvptx-lower-to-llvm", "::mlir::ModuleOp"> {
     ^loop(%i: i64, %x: f32): ..
     ```
   }];
+  let statistics = [Statistic<"numFunctions", "functions", "functions in the LLVM dialect">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
@@ -556,6 +571,7 @@ def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
     Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"",
            "GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120">
   ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels in PTX">];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 #endif

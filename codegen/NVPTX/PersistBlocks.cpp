@@ -7,8 +7,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-simt-persist-blocks"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_PERSISTBLOCKS
@@ -218,8 +221,12 @@ struct PersistBlocks : simt::impl::PersistBlocksBase<PersistBlocks> {
         return llvm::any_of(argument.getUsers(),
                             [&](Operation *user) { return !roles->isProperAncestor(user); });
       });
-      if (isOutside || !producer.collect() || !consumer.collect())
+      if (isOutside || !producer.collect() || !consumer.collect()) {
+        LDBG() << "@" << kernel.getSymName() << ": stays, since "
+               << (isOutside ? "its place is read outside of roles" : "counts do not follow from loops");
         return;
+      }
+      LDBG() << "@" << kernel.getSymName() << ": its blocks go from place to place";
       SmallVector<BlockArgument> places(kernel.getBlock()->getArguments());
       producer.persist(places);
       consumer.persist(places);

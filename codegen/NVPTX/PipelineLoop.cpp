@@ -3,11 +3,15 @@
 // number p.
 #include "codegen/NVPTX/PipelineLoop.h"
 #include "codegen/NVPTX/SharedPlan.h"
+#include "dialect/Sources.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/SetVector.h"
+
+#define DEBUG_TYPE "taylor-simt-schedule-copies"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -113,20 +117,20 @@ void LoopPipeline::moveInvariants() {
 /// earlier iteration.
 bool LoopPipeline::collectAddress(CopyOp copy, SmallVector<Operation *> &address) {
   llvm::SetVector<Operation *> found;
-  SmallVector<Value> open(copy.getOffsets());
+  SmallVector<Value> numbers(copy.getOffsets());
   for (Value value : {Value(copy.getCondition()), Value(copy.getEnd())})
     if (value)
-      open.push_back(value);
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
+      numbers.push_back(value);
+  bool isKnown = true;
+  taylor::walkSources(numbers, [&](Value value) {
     if (value == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
-      continue;
-    Operation *op = value.getDefiningOp();
-    if (!op || !isPure(op) || op->getNumRegions())
       return false;
-    if (found.insert(op))
-      llvm::append_range(open, op->getOperands());
-  }
+    Operation *op = value.getDefiningOp();
+    isKnown = isKnown && op && isPure(op) && !op->getNumRegions();
+    return isKnown && found.insert(op);
+  });
+  if (!isKnown)
+    return false;
   address.assign(found.begin(), found.end());
   llvm::sort(address, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return true;
@@ -240,6 +244,10 @@ void LoopPipeline::chooseSlots() {
       else
         slots[stream->buffer] = count - 1;
     }
+  for (const Stream &stream : streams)
+    LDBG() << AllocOp(stream.buffer).getName() << ": " << stream.slots << " slots of "
+           << AllocOp(stream.buffer).getType().getSlotBytes() << " bytes"
+           << (stream.isReplaced ? ", replaced by what is summed" : "");
 }
 
 void LoopPipeline::addPoint(unsigned position) {
@@ -531,7 +539,11 @@ void LoopPipeline::hoistPrologue() {
   for (Operation *op : order)
     op->moveBefore(target);
   // Its buffers are needed earlier now; if that costs too much, all goes back, last op first.
-  if (planShared(loop->getParentOfType<tile::KernelOp>()).bytes <= limits.shared)
+  bool hasRoom = planShared(loop->getParentOfType<tile::KernelOp>()).bytes <= limits.shared;
+  LDBG() << loop.getLoc()
+         << (hasRoom ? ": its first copies start before " : ": no room to start its copies before ")
+         << target->getLoc();
+  if (hasRoom)
     return;
   for (auto [op, next] : llvm::reverse(llvm::zip(order, after)))
     op->moveBefore(next);

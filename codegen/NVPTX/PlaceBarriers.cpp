@@ -3,9 +3,13 @@
 // access that conflicts with it gets a barrier just before: on a straight line that is the fewest. Conditions
 // of scf.if and bounds of scf.for are the same for all threads of a block, so barriers may stand inside.
 #include "codegen/NVPTX/PlaceBarriers.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-simt-schedule-copies"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -244,6 +248,7 @@ void BarrierPlacement::insert(Operation *before, std::optional<int64_t> wait, St
   state.barrier();
   if (!inserting)
     return;
+  LDBG() << before->getLoc() << ": a barrier before '" << before->getName() << "'";
   OpBuilder builder(before);
   if (wait)
     WaitOp::create(builder, before->getLoc(), *wait);

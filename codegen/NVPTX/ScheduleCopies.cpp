@@ -7,6 +7,9 @@
 #include "codegen/NVPTX/Simt/PassOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Debug.h"
+
+#define DEBUG_TYPE "taylor-simt-schedule-copies"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_SCHEDULECOPIES
@@ -84,6 +87,8 @@ struct ScheduleCopies : simt::impl::ScheduleCopiesBase<ScheduleCopies> {
     PipelinedBuffers pipelined;
     for (scf::ForOp loop : loops)
       pipelineLoop(loop, {stages, shared, early}, pipelined);
+    LDBG() << "@" << kernel.getSymName() << ": copies of " << pipelined.size() << " buffers run ahead";
+    numAhead += pipelined.size();
     commitCopies(kernel, pipelined);
     if (failed(placeBarriers(kernel, pipelined)))
       return failure();

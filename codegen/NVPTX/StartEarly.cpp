@@ -3,7 +3,10 @@
 #include "codegen/NVPTX/Accesses.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/DenseSet.h"
+
+#define DEBUG_TYPE "taylor-simt-start-early"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_STARTEARLY
@@ -44,6 +47,9 @@ private:
         Operation *first = findFirst(body, written);
         OpBuilder builder = first ? OpBuilder(first) : OpBuilder::atBlockEnd(&body);
         AwaitPreviousOp::create(builder, kernel.getLoc());
+        LDBG() << "@" << kernel.getSymName() << ": waits before "
+               << (first ? first->getName().getStringRef() : "its end");
+        ++numEarly;
       }
       if (kernel != kernels.back()) {
         OpBuilder builder = OpBuilder::atBlockBegin(&body);

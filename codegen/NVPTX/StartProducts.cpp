@@ -2,6 +2,9 @@
 // Products that run beside the threads. Passes.td has the rule.
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
+#include "passes/Debug.h"
+
+#define DEBUG_TYPE "taylor-simt-start-products"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_STARTPRODUCTS
@@ -27,6 +30,9 @@ bool isSync(Operation *op) {
 class BlockProducts {
 public:
   explicit BlockProducts(Block &block) : block(block), builder(block.getParentOp()->getContext()) {}
+
+  /// What came of it.
+  unsigned numStarted = 0, numWaits = 0;
 
   void run() {
     for (Operation *op = &block.front(); op; op = next) {
@@ -106,6 +112,7 @@ private:
   }
 
   void start(DotOp dot) {
+    ++numStarted;
     auto isShared = [](Value c) { return c && !c.hasOneUse(); };
     await(dot, std::max({placeOf(dot.getA()), placeOf(dot.getB()),
                          isShared(dot.getC()) ? placeOf(dot.getC()) : 0}));
@@ -252,6 +259,9 @@ private:
   void await(Operation *op, size_t count, ValueRange before = {}) {
     if (!count)
       return;
+    ++numWaits;
+    LDBG() << (op ? op->getLoc() : block.getParentOp()->getLoc()) << ": " << count
+           << " products complete before " << (op ? op->getName().getStringRef() : "the end");
     // What threads read of a ring takes registers: they read it after the wait.
     while (op && op->getPrevNode() && readsRing(op->getPrevNode()))
       op = op->getPrevNode();
@@ -296,8 +306,12 @@ struct StartProducts : simt::impl::StartProductsBase<StartProducts> {
       if (runsBeside(op) && !llvm::is_contained(blocks, op->getBlock()))
         blocks.push_back(op->getBlock());
     });
-    for (Block *block : blocks)
-      BlockProducts(*block).run();
+    for (Block *block : blocks) {
+      BlockProducts products(*block);
+      products.run();
+      numStarted += products.numStarted;
+      numWaits += products.numWaits;
+    }
   }
 };
 

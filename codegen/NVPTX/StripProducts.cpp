@@ -3,10 +3,13 @@
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
+#include "passes/Debug.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
+
+#define DEBUG_TYPE "taylor-simt-strip-products"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_STRIPPRODUCTS
@@ -198,13 +201,19 @@ struct StripProducts : simt::impl::StripProductsBase<StripProducts> {
       return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (countLoopRegisters(loop, countTileRegisters) > registers)
+      int64_t needed = countLoopRegisters(loop, countTileRegisters);
+      LDBG() << loop.getLoc() << ": needs " << needed << " registers of " << registers.getValue();
+      if (needed > registers)
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
       for (const SmallVector<DotOp> &sums : findSums(*loop.getBody()))
-        if (Strips strips(sums, strip); strips.collect())
+        if (Strips strips(sums, strip); strips.collect()) {
+          LDBG() << sums.front()->getLoc() << ": " << sums.size() << " products in strips of "
+                 << strip.getValue();
           strips.emit();
+          ++numStripped;
+        }
   }
 };
 

@@ -8,7 +8,9 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Statistics.h"
 #include "runtime/StandardStreams.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -87,5 +89,9 @@ int main(int argc, char **argv) {
   if (config.shouldShowDialects() || config.shouldListPasses())
     return mlir::asMainReturnCode(
         mlir::MlirOptMain(int(pointers.size()), pointers.data(), input, output, registry));
-  return mlir::asMainReturnCode(run(input, output, registry));
+  llvm::LogicalResult result = run(input, output, registry);
+  // MLIR's library has written the heading.
+  if (llvm::cl::getRegisteredOptions().lookup("mlir-pass-statistics")->getNumOccurrences())
+    taylor::printPassStatistics(llvm::errs());
+  return mlir::asMainReturnCode(result);
 }

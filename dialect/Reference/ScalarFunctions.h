@@ -11,16 +11,16 @@ namespace taylor::reference {
 
 // clang-format off
 enum class ScalarOpcode {
-  // Arithmetic.
+  // Arithmetic
   Copy, Add, Subtract, Multiply, Divide, Remainder, Negate, MultiplyAdd, Maximum, Minimum, Select,
-  // Functions of one number.
+  // Functions of one number
   Exp, Exp2, ExpM1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Cbrt, Abs, Sigmoid, Softplus,
   Tanh, Sinh, Cosh, Sin, Cos, Tan, Asin, Acos, Atan, Erf, Erfc,
-  // Functions of two.
+  // Functions of two
   Power, Atan2, CopySign,
-  // Derivative zero.
+  // Derivative zero
   Stop, Floor, Ceil, Round, RoundEven, Truncate,
-  // Conditions, 1 or 0.
+  // Conditions, 1 or 0
   Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Xor,
 };
 // clang-format on

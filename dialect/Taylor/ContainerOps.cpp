@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // taylor.spec, taylor.function and taylor.yield.
+#include "dialect/Sources.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/NearestName.h"
 #include "dialect/Taylor/ParserMessages.h"
@@ -331,18 +332,10 @@ LogicalResult SpecOp::verify() {
 /// Whether a value is computed from any real argument: what comes of integers alone (numbers of documents,
 /// positions) is no content of tokens.
 static bool dependsOnReals(Operation *op) {
-  llvm::SmallDenseSet<Value> seen;
-  SmallVector<Value> open(op->getOperands());
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    if (Operation *from = value.getDefiningOp())
-      open.append(from->operand_begin(), from->operand_end());
-    else if (auto type = dyn_cast<ArrayType>(value.getType()); !type || isa<FloatType>(type.getElementType()))
-      return true;
-  }
-  return false;
+  return anySource(op->getOperands(), [](Value value) {
+    auto type = dyn_cast<ArrayType>(value.getType());
+    return isa<BlockArgument>(value) && (!type || isa<FloatType>(type.getElementType()));
+  });
 }
 
 /// Whether an argument or a computed array has the axis.

@@ -90,17 +90,17 @@ ParseResult rejectForeignToken(OpAsmParser &parser, SMLoc loc) {
 }
 
 /// Far beyond what anyone writes, far below what a stack holds.
-constexpr int maximalDepth = 1000;
+constexpr int kMaximalDepth = 1000;
 /// Of all bindings of a body together, since each may stand in the next.
-constexpr int64_t maximalBodyDepth = 10000;
+constexpr int64_t kMaximalBodyDepth = 10000;
 
 } // namespace
 
 ParseResult FormulaParser::checkDepth(SMLoc loc, int depth) {
-  if (depth <= maximalDepth)
+  if (depth <= kMaximalDepth)
     return success();
   return parser.emitError(loc)
-         << "unsupported formula of more than " << maximalDepth
+         << "unsupported formula of more than " << kMaximalDepth
          << " levels of parentheses and operators; give parts of it names: { a = .., b = .. }";
 }
 
@@ -291,8 +291,8 @@ ParseResult FormulaParser::parseBindings(std::vector<Binding> &bindings) {
       return failure();
     binding.formula = std::move(*formula);
     depth += binding.formula->depth + 1;
-    if (depth > maximalBodyDepth)
-      return parser.emitError(loc) << "unsupported body of more than " << maximalBodyDepth
+    if (depth > kMaximalBodyDepth)
+      return parser.emitError(loc) << "unsupported body of more than " << kMaximalBodyDepth
                                    << " bindings and levels of their formulas; use several operations";
     bindings.push_back(std::move(binding));
     // Optional, but needed where the next formula begins with a minus or a parenthesis.

@@ -3,7 +3,7 @@
 // Operations local to rows, tokens and channels: map, reduce, scan, align, normalize, rope, convolve.
 #include "dialect/Taylor/BodySyntax.h"
 #include "dialect/Taylor/Carried.h"
-#include "dialect/Taylor/NumberSyntax.h"
+#include "dialect/Taylor/LocalSyntax.h"
 #include "dialect/Taylor/ParserMessages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,29 +13,6 @@ using namespace mlir;
 using namespace taylor;
 
 namespace {
-
-/// Reads an enumerator or reports what was expected.
-template <typename Enum>
-ParseResult parseEnum(OpAsmParser &parser, Enum &value, std::optional<Enum> (*symbolize)(StringRef),
-                      StringRef choices) {
-  SMLoc loc = parser.getCurrentLocation();
-  StringRef word;
-  if (parser.parseKeyword(&word))
-    return failure();
-  std::optional<Enum> known = symbolize(word);
-  if (!known)
-    return parser.emitError(loc, "expected ") << choices << ", but got '" << word << "'";
-  value = *known;
-  return success();
-}
-
-ParseResult parseAxisName(OpAsmParser &parser, StringAttr &axis) {
-  std::string name;
-  if (failed(parser.parseOptionalKeywordOrString(&name)))
-    return parser.emitError(parser.getCurrentLocation(), "expected the name of an axis");
-  axis = parser.getBuilder().getStringAttr(name);
-  return success();
-}
 
 /// Broadcasting never loses an axis or changes a size: the result has at least the inferred axes.
 LogicalResult verifyWidened(Operation *op, ArrayType inferred) {
@@ -306,28 +283,6 @@ double ScanOp::getIdentity() {
 // AlignOp
 //===----------------------------------------------------------------------===//
 
-ParseResult AlignOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto &properties = result.getOrAddProperties<Properties>();
-  OpAsmParser::UnresolvedOperand operand;
-  ArrayType type;
-  if (parser.parseOperand(operand) || parser.parseKeyword("to") || parseAxisName(parser, properties.axis) ||
-      parser.parseOptionalAttrDict(result.attributes) || parseTypesColon(parser) || parser.parseType(type) ||
-      parser.resolveOperand(operand, type, result.operands))
-    return failure();
-  if (properties.axis != AxisRole::Query && properties.axis != AxisRole::Key)
-    return parser.emitError(parser.getNameLoc(), "expected to align to t or u, but got '")
-           << properties.axis.getValue() << "'";
-  result.addTypes(
-      type.renamed(properties.axis == AxisRole::Query ? AxisRole::Key : AxisRole::Query, properties.axis));
-  return success();
-}
-
-void AlignOp::print(OpAsmPrinter &printer) {
-  printer << " " << getArray() << " to " << getAxis();
-  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " : " << getArray().getType();
-}
-
 LogicalResult AlignOp::verify() {
   if (getAxis() != AxisRole::Query && getAxis() != AxisRole::Key)
     return emitOpError("expected to align to t or u, but got '") << getAxis() << "'";
@@ -344,78 +299,6 @@ LogicalResult AlignOp::verify() {
 //===----------------------------------------------------------------------===//
 // NormalizeOp
 //===----------------------------------------------------------------------===//
-
-ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto &properties = result.getOrAddProperties<Properties>();
-  Builder &builder = parser.getBuilder();
-  Norm kind = Norm::L2;
-  SmallVector<OpAsmParser::UnresolvedOperand> operands(1);
-  properties.axis = axisAttr(builder, AxisRole::ValueChannel);
-  int32_t hasWeight = 0, hasBias = 0;
-  std::optional<double> epsilon;
-  if (parseEnum<Norm>(parser, kind, symbolizeNorm, "l2, rms or layer"))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("over")) &&
-      (parser.parseLParen() || parseAxisName(parser, properties.axis) || parser.parseRParen()))
-    return failure();
-  if (parser.parseOperand(operands[0]))
-    return failure();
-  auto parseOptionalOperand = [&](StringRef word, int32_t &present) -> ParseResult {
-    if (failed(parser.parseOptionalKeyword(word)))
-      return success();
-    present = 1;
-    return failure(parser.parseLParen() || parser.parseOperand(operands.emplace_back()) ||
-                   parser.parseRParen());
-  };
-  if (parseOptionalOperand("weight", hasWeight) || parseOptionalOperand("bias", hasBias))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("epsilon"))) {
-    double value;
-    if (parseNumberInParentheses(parser, value))
-      return failure();
-    epsilon = value;
-  }
-  if (rejectUnknownWord(parser, {"weight(..)", "bias(..)", "epsilon(..)"}))
-    return failure();
-  if (!epsilon)
-    return parser.emitError(parser.getCurrentLocation(), "requires epsilon(..), for example epsilon(1.0e-5)");
-  SmallVector<Type> types;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseOptionalAttrDict(result.attributes) || parseOperandTypes(parser, operands.size(), types) ||
-      parser.resolveOperands(operands, types, loc, result.operands))
-    return failure();
-  properties.operandSegmentSizes = {1, hasWeight, hasBias};
-  properties.kind = NormAttr::get(parser.getContext(), kind);
-  properties.epsilon = builder.getF64FloatAttr(*epsilon);
-  SmallVector<ArrayType> arrays;
-  for (Type type : types) {
-    auto array = dyn_cast<ArrayType>(type);
-    if (!array)
-      return parser.emitError(loc, "expected operands of type !taylor.array, but got ") << type;
-    arrays.push_back(array);
-  }
-  FailureOr<ArrayType> joined =
-      joinArrays([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), arrays, {},
-                 realTypeOf(parser.getContext(), types));
-  if (failed(joined))
-    return failure();
-  result.addTypes(*joined);
-  return success();
-}
-
-void NormalizeOp::print(OpAsmPrinter &printer) {
-  printer << " " << stringifyNorm(getKind());
-  if (getAxis() != AxisRole::ValueChannel)
-    printer << " over(" << getAxis() << ")";
-  printer << " " << getArray();
-  if (getWeight())
-    printer << " weight(" << getWeight() << ")";
-  if (getBias())
-    printer << " bias(" << getBias() << ")";
-  printer << " epsilon(" << formatNumber(getEpsilon().convertToDouble()) << ")";
-  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " : " << (*this)->getOperandTypes();
-}
 
 LogicalResult NormalizeOp::verify() {
   ArrayType array = getArray().getType();
@@ -452,68 +335,6 @@ StringRef RopeOp::getChannel() {
   return channel == "?" ? "" : channel;
 }
 
-ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto &properties = result.getOrAddProperties<Properties>();
-  Builder &builder = parser.getBuilder();
-  OpAsmParser::UnresolvedOperand operand, positions;
-  double theta = 10000.0;
-  RopeLayout layout = RopeLayout::Half;
-  int64_t offset = 0;
-  if (parser.parseOperand(operand))
-    return failure();
-  bool hasPositions = succeeded(parser.parseOptionalKeyword("at"));
-  if (hasPositions && parser.parseOperand(positions))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("theta")) && parseNumberInParentheses(parser, theta))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("layout")) &&
-      (parser.parseLParen() ||
-       parseEnum<RopeLayout>(parser, layout, symbolizeRopeLayout, "half or interleaved") ||
-       parser.parseRParen()))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("offset"))) {
-    bool negative;
-    if (parser.parseLParen() ||
-        (negative = succeeded(parser.parseOptionalMinus()), parser.parseInteger(offset)) ||
-        parser.parseRParen())
-      return failure();
-    offset = negative ? -offset : offset;
-  }
-  if (succeeded(parser.parseOptionalKeyword("inverse")))
-    properties.inverse = builder.getUnitAttr();
-  ArrayType type, positionsType;
-  if (rejectUnknownWord(parser, {"at", "theta(..)", "layout(..)", "offset(..)", "inverse"}) ||
-      parser.parseOptionalAttrDict(result.attributes) || parseTypesColon(parser) || parser.parseType(type) ||
-      parser.resolveOperand(operand, type, result.operands))
-    return failure();
-  if (hasPositions && (parser.parseComma() || parser.parseType(positionsType) ||
-                       parser.resolveOperand(positions, positionsType, result.operands)))
-    return failure();
-  properties.theta = builder.getF64FloatAttr(theta);
-  properties.layout = RopeLayoutAttr::get(parser.getContext(), layout);
-  properties.offset = builder.getI64IntegerAttr(offset);
-  result.addTypes(type.clone(type.getScalarType()));
-  return success();
-}
-
-void RopeOp::print(OpAsmPrinter &printer) {
-  printer << " " << getArray();
-  if (getPositions())
-    printer << " at " << getPositions();
-  if (getTheta().convertToDouble() != 10000.0)
-    printer << " theta(" << formatNumber(getTheta().convertToDouble()) << ")";
-  if (getLayout() != RopeLayout::Half)
-    printer << " layout(" << stringifyRopeLayout(getLayout()) << ")";
-  if (getOffset())
-    printer << " offset(" << getOffsetAttr().getInt() << ")";
-  if (getInverse())
-    printer << " inverse";
-  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " : " << getArray().getType();
-  if (getPositions())
-    printer << ", " << getPositions().getType();
-}
-
 LogicalResult RopeOp::verify() {
   ArrayType array = getArray().getType();
   if (!array.has(AxisRole::Query) && !array.has(AxisRole::Key))
@@ -545,34 +366,6 @@ StringRef ConvolveOp::getTapAxis() {
 }
 
 int64_t ConvolveOp::getNumTaps() { return getTaps().getType().sizeOf(getTapAxis()); }
-
-ParseResult ConvolveOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::UnresolvedOperand array, taps;
-  ArrayType arrayType, tapsType;
-  SmallVector<Value> within;
-  if (parser.parseOperand(array) || parser.parseComma() || parser.parseOperand(taps) ||
-      parseWithin(parser, within))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("reverse")))
-    result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
-  if (rejectUnknownWord(parser, {"within(..)", "reverse"}) ||
-      parser.parseOptionalAttrDict(result.attributes) || parseTypesColon(parser) ||
-      parser.parseType(arrayType) || parser.parseComma() || parser.parseType(tapsType) ||
-      parser.resolveOperand(array, arrayType, result.operands) ||
-      parser.resolveOperand(taps, tapsType, result.operands))
-    return failure();
-  result.addOperands(within);
-  result.addTypes(arrayType.clone(arrayType.getScalarType()));
-  return success();
-}
-
-void ConvolveOp::print(OpAsmPrinter &printer) {
-  printer << " " << getArray() << ", " << getTaps();
-  printWithin(printer, getWithin());
-  printer << (getReverse() ? " reverse" : "");
-  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " : " << getArray().getType() << ", " << getTaps().getType();
-}
 
 LogicalResult ConvolveOp::verify() {
   if (!getArray().getType().has(AxisRole::Query) && !getArray().getType().has(AxisRole::Key))

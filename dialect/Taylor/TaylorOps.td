@@ -353,6 +353,8 @@ def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
   }];
   let arguments = (ins Taylor_ArrayType:$array, StrAttr:$axis);
   let results = (outs Taylor_ArrayType:$result);
+  let hasCustomAssemblyFormat = 0;
+  let assemblyFormat = "$array `to` custom<TokenAxis>($axis) attr-dict custom<AlignTypes>(ref($axis), type($array), type($result))";
   let hasFolder = 1;
 }
 
@@ -374,8 +376,16 @@ def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]>
     the first reads.
   }];
   let arguments = (ins Taylor_ArrayType:$array, Optional<Taylor_ArrayType>:$weight, Optional<Taylor_ArrayType>:$bias,
-                       Taylor_NormAttr:$kind, StrAttr:$axis, F64Attr:$epsilon);
+                       Taylor_NormAttr:$kind,
+                       DefaultValuedAttr<StrAttr, "::taylor::nameOf(::taylor::AxisRole::ValueChannel)">:$axis,
+                       F64Attr:$epsilon);
   let results = (outs Taylor_ArrayType:$result);
+  let hasCustomAssemblyFormat = 0;
+  let assemblyFormat = [{
+    custom<Norm>($kind) (`over` `(` custom<AxisName>($axis)^ `)`)? $array (`weight` `(` custom<Given>($weight)^ `)`)?
+    (`bias` `(` custom<Given>($bias)^ `)`)? custom<Epsilon>($epsilon) attr-dict
+    custom<NormTypes>(ref($weight), ref($bias), type($array), type($weight), type($bias), type($result))
+  }];
   let hasCanonicalizeMethod = 1;
 }
 
@@ -402,6 +412,12 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
                        DefaultValuedAttr<Taylor_RopeLayoutAttr, "::taylor::RopeLayout::Half">:$layout,
                        DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$inverse);
   let results = (outs Taylor_ArrayType:$result);
+  let hasCustomAssemblyFormat = 0;
+  let assemblyFormat = [{
+    $array (`at` custom<Given>($positions)^)? (`theta` `(` custom<Number>($theta)^ `)`)?
+    (`layout` `(` custom<RopeLayout>($layout)^ `)`)? (`offset` `(` $offset^ `)`)? (`inverse` $inverse^)? attr-dict
+    custom<RopeTypes>(ref($positions), type($array), type($positions), type($result))
+  }];
   let hasFolder = 1;
   let extraClassDeclaration = [{
     /// The channel axis that is rotated, and the token axis whose positions say by how much.
@@ -425,6 +441,11 @@ def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable]> {
   }];
   let arguments = (ins Taylor_ArrayType:$array, Taylor_ArrayType:$taps, Optional<Taylor_ArrayType>:$within, UnitAttr:$reverse);
   let results = (outs Taylor_ArrayType:$result);
+  let hasCustomAssemblyFormat = 0;
+  let assemblyFormat = [{
+    $array `,` $taps (`within` `(` custom<Given>($within)^ `:` qualified(type($within)) `)`)? (`reverse` $reverse^)?
+    attr-dict custom<ConvolveTypes>(type($array), type($taps), type($result))
+  }];
   let extraClassDeclaration = [{
     /// The axis of the taps, and their number.
     ::llvm::StringRef getTapAxis();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // exp of a scaled and shifted tile as exp2 of one fused multiply-add. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-fold-exponents"
 
 namespace taylor {
 #define GEN_PASS_DEF_FOLDEXPONENTSPASS
@@ -51,7 +54,8 @@ class Folding {
 public:
   explicit Folding(ProgramOp program) : program(program) {}
 
-  void run() {
+  /// Returns the number of exponentials that became exp2.
+  unsigned run() {
     SmallVector<math::ExpOp> exponentials;
     program.walk([&](math::ExpOp exp) {
       if (exp.getType().isF32() && isa<MapOp>(exp->getParentOp()))
@@ -63,6 +67,7 @@ public:
         others.push_back(exp);
     for (math::ExpOp exp : others)
       foldRescaling(exp);
+    return count;
   }
 
 private:
@@ -109,6 +114,7 @@ private:
       exponent = math::FmaOp::create(inside, loc, terms[0].scalar, factor, argument);
       shifts.insert(narrow);
     }
+    LDBG() << exp.getLoc() << ": exp2 of " << (terms.size() == 1 ? "a product" : "one fused multiply-add");
     replace(exp, exponent);
     return true;
   }
@@ -125,6 +131,7 @@ private:
     });
     if (!isShift)
       return;
+    LDBG() << exp.getLoc() << ": exp2, as the exponentials that it rescales";
     OpBuilder inside(exp);
     Location loc = exp.getLoc();
     // Not a difference of products: a target may fuse one of them with it, and then exp(m - m) is not 1. Of
@@ -133,7 +140,8 @@ private:
     replace(exp, exponent);
   }
 
-  static void replace(math::ExpOp exp, Value exponent) {
+  void replace(math::ExpOp exp, Value exponent) {
+    ++count;
     OpBuilder builder(exp);
     auto power = math::Exp2Op::create(builder, exp.getLoc(), exponent, exp.getFastmath());
     exp.replaceAllUsesWith(power.getResult());
@@ -142,6 +150,7 @@ private:
 
   ProgramOp program;
   DenseSet<Value> shifts; // tiles that wide exponents are shifted by
+  unsigned count = 0;
 };
 
 struct FoldExponents : taylor::impl::FoldExponentsPassBase<FoldExponents> {
@@ -150,7 +159,7 @@ struct FoldExponents : taylor::impl::FoldExponentsPassBase<FoldExponents> {
   void runOnOperation() override {
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
       if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.foldExponents; }))
-        Folding(program).run();
+        numFolded += Folding(program).run();
   }
 };
 

@@ -2,11 +2,14 @@
 //
 // The scale of a score goes into the coefficients of its polynomials. Passes.td has the rule.
 #include "dialect/Taylor/TaylorDialect.h"
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-fold-score-scale"
 
 using namespace mlir;
 using namespace taylor;
@@ -47,6 +50,11 @@ public:
     SmallVector<Value> dead = llvm::to_vector(polynomials);
     // With its readers elsewhere, all of the old operations are dead, the scale's too.
     bool isBetter = !failed && created.size() < polynomials.size();
+    LDBG() << loc << ": the scale " << scale
+           << (isBetter ? " goes into numbers"
+               : failed ? " stays, f32 may not hold the numbers"
+                        : " stays, nothing is saved")
+           << ", " << polynomials.size() << " operations read it";
     if (!isBetter) {
       for (Operation *op : llvm::reverse(constants))
         created.push_back(op);

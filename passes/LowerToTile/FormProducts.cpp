@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A sum of the products of two matrices as a product of matrices. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-form-products"
 
 namespace taylor {
 #define GEN_PASS_DEF_FORMPRODUCTSPASS
@@ -109,8 +112,12 @@ bool formProduct(ReduceOp reduce, int64_t mostBytes) {
   // Two matrices with `over` and different axes beside it: three axes together.
   if (!sameElements || !isMatrix(a, over) || !isMatrix(b, over) || reduce.getType().getAxes().size() != 2)
     return false;
-  if (mostBytes && bytesOf(a) + bytesOf(b) > mostBytes)
+  if (mostBytes && bytesOf(a) + bytesOf(b) > mostBytes) {
+    LDBG() << reduce.getLoc() << ": stays, since operands of " << bytesOf(a) + bytesOf(b)
+           << " bytes are more than " << mostBytes;
     return false;
+  }
+  LDBG() << reduce.getLoc() << ": a product over " << over;
   OpBuilder builder(reduce);
   if (mask) { // both: what one has there may be no finite number
     left = mask->apply(builder, left);

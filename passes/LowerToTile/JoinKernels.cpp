@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Two small kernels, over queries and over keys, as one. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+
+#define DEBUG_TYPE "taylor-join-kernels"
 
 namespace taylor {
 #define GEN_PASS_DEF_JOINKERNELSPASS
@@ -89,6 +92,7 @@ void moveBody(KernelOp kernel, OpBuilder &builder, Value number) {
 }
 
 KernelOp join(KernelOp a, KernelOp b) {
+  LDBG() << "@" << a.getSymName() << " and @" << b.getSymName() << " are one";
   OpBuilder builder(a);
   Location loc = builder.getFusedLoc({a.getLoc(), b.getLoc()});
   int64_t size = blocksOfTokens(a).getSize();

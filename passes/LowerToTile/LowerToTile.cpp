@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Assembles a tile program: tensors, workspace, and one kernel per entry of the partition.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/Passes.h"
@@ -10,6 +11,8 @@
 #include "dialect/Taylor/Axes.h"
 
 #include "llvm/Support/SaveAndRestore.h"
+
+#define DEBUG_TYPE "taylor-lower-to-tile"
 
 namespace taylor {
 #define GEN_PASS_DEF_LOWERTOTILEPASS
@@ -29,6 +32,9 @@ public:
       : function(function), sizes(sizes), partition(function, sizes), builder(function) {}
 
   LogicalResult run(StringRef name);
+
+  /// Of the program, once it is made.
+  unsigned numKernels = 0, numWorkspaces = 0;
 
 private:
   tile::ArrayType storageOf(ArrayType type, Type elementType);
@@ -94,14 +100,14 @@ tile::ArrayType ProgramAssembler::storageOf(ArrayType type, Type elementType) {
 
 tile::ArrayType ProgramAssembler::inParts(Value array, tile::ExtentAttr parts) {
   tile::ArrayType type = storageOf(typeOf(array), typeOf(array).getScalarType());
-  SmallVector<tile::Axis> axes{{builder.getStringAttr(TileEmitter::partAxis), parts}};
+  SmallVector<tile::Axis> axes{{builder.getStringAttr(TileEmitter::kPartAxis), parts}};
   llvm::append_range(axes, type.getAxes());
   return tile::ArrayType::get(builder.getContext(), axes, type.getElementType());
 }
 
 tile::ArrayType ProgramAssembler::apart(tile::ArrayType rows) {
   bool areNumbers = llvm::all_of(rows.getAxes(), [](const tile::Axis &axis) {
-    return !axis.extent.isStatic() || axis.getName() == TileEmitter::partAxis;
+    return !axis.extent.isStatic() || axis.getName() == TileEmitter::kPartAxis;
   });
   if (!sizes.lineBytes || !areNumbers)
     return rows;
@@ -113,7 +119,7 @@ tile::ArrayType ProgramAssembler::apart(tile::ArrayType rows) {
     (isTokenAxis(axis.getName()) ? tokens : axes).push_back(axis);
   uint64_t perLine =
       llvm::divideCeil(uint64_t(sizes.lineBytes), rows.getElementType().getIntOrFloatBitWidth() / 8);
-  axes.push_back({builder.getStringAttr(TileEmitter::lineAxis),
+  axes.push_back({builder.getStringAttr(TileEmitter::kLineAxis),
                   tile::ExtentAttr::get(context, int64_t(perLine), {tokens.front().getName()})});
   llvm::append_range(axes, tokens);
   return tile::ArrayType::get(context, axes, rows.getElementType());
@@ -161,7 +167,7 @@ void ProgramAssembler::declareWorkspace() {
       SmallVector<tile::Axis> axes = llvm::map_to_vector(kernel.angles->axes(), [&](StringRef axis) {
         return tile::Axis{builder.getStringAttr(axis), tile::ExtentAttr::get(builder.getStringAttr(axis))};
       });
-      axes.push_back(tile::Axis::get(context, TileEmitter::angleAxis, kernel.angles->channels / 2));
+      axes.push_back(tile::Axis::get(context, TileEmitter::kAngleAxis, kernel.angles->channels / 2));
       auto type = tile::ArrayType::get(context, axes, kernel.angles->elementType);
       Value cosines = declare(function.getLoc(), kernel.name + ".cos", type);
       Value sines = declare(function.getLoc(), kernel.name + ".sin", type);
@@ -215,7 +221,7 @@ void ProgramAssembler::declareWorkspace() {
       SmallVector<tile::Axis> axes;
       for (StringRef axis : kernel.axes) {
         if (isTokenAxis(axis))
-          axes.push_back({builder.getStringAttr(TileEmitter::blockAxis),
+          axes.push_back({builder.getStringAttr(TileEmitter::kBlockAxis),
                           tile::ExtentAttr::get(builder.getStringAttr(axis), blockSize(kernel))});
         else
           axes.push_back({builder.getStringAttr(axis), tile::ExtentAttr::get(builder.getStringAttr(axis))});
@@ -373,13 +379,13 @@ void ProgramAssembler::emitStatesKernels(KernelPlan &kernel) {
   };
   SmallVector<std::pair<StringRef, tile::ExtentAttr>> extra;
   if (op.getChunk())
-    extra.push_back({TileEmitter::chunkAxis,
+    extra.push_back({TileEmitter::kChunkAxis,
                      tile::ExtentAttr::get(axisAttr(builder, AxisRole::Query), int64_t(op.getChunk()))});
   if (sizes.featuresOnGrid)
-    extra.push_back({TileEmitter::panelAxis, panelsOf(sizes.stateFeatures)});
+    extra.push_back({TileEmitter::kPanelAxis, panelsOf(sizes.stateFeatures)});
   emit(kernel.name, extra, [&](StateEmitter &states, Frame &frame) { states.emitSums(op, frame, arrays); });
   if (op.getChunk())
-    emit(kernel.name + "_pass", {{TileEmitter::panelAxis, panelsOf(sizes.getPassFeatures())}},
+    emit(kernel.name + "_pass", {{TileEmitter::kPanelAxis, panelsOf(sizes.getPassFeatures())}},
          [&](StateEmitter &states, Frame &frame) { states.emitPass(op, frame, arrays); });
   remember(kernel);
 }
@@ -427,7 +433,7 @@ Frame ProgramAssembler::frameOf(ArrayRef<AxisRef> axes, int64_t block, tile::Ker
       frame.indices[axis] = index;
       continue;
     }
-    frame.indices[TileEmitter::blockAxis] = index;
+    frame.indices[TileEmitter::kBlockAxis] = index;
     Value start = arith::MulIOp::create(emitter.builder, emitter.loc, index, emitter.constant(block));
     frame = frame.at(axis, start, block);
   }
@@ -500,7 +506,7 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
       if (Value asked = requested(ofRows, inside, loc))
         frame.asked[pairs] = asked;
   if (inParts)
-    frame.indices[TileEmitter::partAxis] = op.getBlock()->getArguments().back();
+    frame.indices[TileEmitter::kPartAxis] = op.getBlock()->getArguments().back();
   if (!kernel.channels.name.empty()) {
     frame.channel = kernel.channels.name;
     frame.channelSize = sizes.stateFeatures;
@@ -574,6 +580,9 @@ LogicalResult ProgramAssembler::run(StringRef name) {
       emitZeroKernel(kernel);
     emitKernel(kernel);
   }
+  auto countOf = [&](auto ops) { return std::distance(ops.begin(), ops.end()); };
+  numKernels = countOf(program.getBlock()->getOps<tile::KernelOp>());
+  numWorkspaces = countOf(program.getBlock()->getOps<tile::WorkspaceOp>());
   return success();
 }
 
@@ -590,8 +599,11 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
       relaxPrecision(function);
       std::string name = part.empty() || parts[part] > 1 ? function.getSymName().str() : part.str();
       TileSizes sizes = tile::getTileSizes(function);
-      if (failed(ProgramAssembler(function, sizes).run(name)))
+      ProgramAssembler assembler(function, sizes);
+      if (failed(assembler.run(name)))
         return signalPassFailure();
+      numKernels += assembler.numKernels;
+      numWorkspaces += assembler.numWorkspaces;
       function.erase();
     }
   }

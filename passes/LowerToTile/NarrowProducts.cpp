@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands of products in a 16-bit type. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/ProductTypes.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#define DEBUG_TYPE "taylor-narrow-products"
 
 namespace taylor {
 #define GEN_PASS_DEF_NARROWPRODUCTSPASS
@@ -21,7 +24,8 @@ class Narrowing {
 public:
   Narrowing(ProgramOp program, FloatType type) : program(program), type(type) {}
 
-  void run() {
+  /// Returns the number of operands.
+  size_t run() {
     program.walk([&](DotOp dot) {
       if (!taylor::isMatrixProduct(dot))
         return;
@@ -30,7 +34,9 @@ public:
           reads[operand->get()].push_back(operand);
     });
     llvm::SmallSetVector<MapOp, 16> maps;
+    size_t count = 0;
     for (auto &[value, operands] : reads) {
+      count += operands.size();
       if (auto map = value.getDefiningOp<MapOp>())
         maps.insert(map);
       else
@@ -40,6 +46,7 @@ public:
       rewriteMap(map);
     for (auto workspace : program.getBlock()->getOps<WorkspaceOp>())
       narrowMemory(workspace);
+    return count;
   }
 
 private:
@@ -117,7 +124,11 @@ private:
       return load ? load->use_empty() || load.getType().getElementType() == type : isa<StoreOp>(user);
     };
     bool isRead = llvm::any_of(workspace->getUsers(), llvm::IsaPred<LoadOp>);
-    if (array.getElementType().isF32() && isRead && llvm::all_of(workspace->getUsers(), suits))
+    if (!array.getElementType().isF32() || !isRead)
+      return;
+    bool isNarrow = llvm::all_of(workspace->getUsers(), suits);
+    LDBG() << workspace.getName() << (isNarrow ? ": in " : ": other readers keep it from being in ") << type;
+    if (isNarrow)
       workspace.getResult().setType(ArrayType::get(array.getContext(), array.getAxes(), type));
   }
 
@@ -135,7 +146,7 @@ struct NarrowProductsPass : taylor::impl::NarrowProductsPassBase<NarrowProductsP
       return signalPassFailure();
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
       if (FloatType type = taylor::getProductType(program, narrow))
-        Narrowing(program, type).run();
+        numNarrowed += Narrowing(program, type).run();
   }
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which blocks of a kernel take longest, from the bounds of its loops. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-order-grid"
 
 namespace taylor {
 #define GEN_PASS_DEF_ORDERGRIDPASS
@@ -172,10 +175,16 @@ public:
     getOperation()->walk([&](KernelOp kernel) {
       if (kernel.getGrid().empty())
         return;
-      if (LongestAttr longest = BlockOrder(kernel).find())
+      LongestAttr longest = BlockOrder(kernel).find();
+      if (longest)
+        LDBG() << "@" << kernel.getSymName() << ": " << longest;
+      else
+        LDBG() << "@" << kernel.getSymName() << ": blocks take as long, or no order is known";
+      if (longest)
         kernel.setLongestAttr(longest);
       else
         kernel.removeLongestAttr();
+      numOrdered += bool(longest);
     });
   }
 };

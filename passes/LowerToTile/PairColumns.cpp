@@ -253,7 +253,7 @@ void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> re
   auto blocksOf = [&](Value count) -> Value {
     return arith::MulIOp::create(emitter.builder, emitter.loc, count, emitter.constant(step));
   };
-  Value first = blocksOf(block.indices.lookup(TileEmitter::partAxis));
+  Value first = blocksOf(block.indices.lookup(TileEmitter::kPartAxis));
   if (columns.keysOnGrid) {
     Frame keys = block.at(AxisRole::Key, first, step);
     return emitKeys(columns, keys);

@@ -93,9 +93,10 @@ void PairEmitter::emitDiagonals(Frame &block, Value blocks, ArrayRef<PairResult>
   for (AxisRef token : {AxisRole::Query, AxisRole::Key})
     walks = emitter.add(
         walks, arith::CeilDivSIOp::create(builder, emitter.loc, emitter.size(token), emitter.constant(step)));
-  emitter.loop(block.indices.lookup(TileEmitter::partAxis), walks, blocks, {}, [&](Value number, ValueRange) {
-    Frame inside = block;
-    emitWalk(inside, arith::SubIOp::create(builder, emitter.loc, number, emitter.constant(1)), results);
-    return SmallVector<Value>();
-  });
+  emitter.loop(
+      block.indices.lookup(TileEmitter::kPartAxis), walks, blocks, {}, [&](Value number, ValueRange) {
+        Frame inside = block;
+        emitWalk(inside, arith::SubIOp::create(builder, emitter.loc, number, emitter.constant(1)), results);
+        return SmallVector<Value>();
+      });
 }

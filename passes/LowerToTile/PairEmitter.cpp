@@ -3,7 +3,6 @@
 // What both loop nests share: operands, products, masks, weights, and the split into masked and full tiles.
 #include "passes/LowerToTile/PairEmitter.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

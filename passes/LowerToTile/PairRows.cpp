@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sums into rows: queries outside, keys inside.
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "passes/LowerToTile/PairEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -126,16 +127,7 @@ bool PairEmitter::dependsOnMaximum(int64_t yielded) {
   if (!op.hasMaximum())
     return false;
   Block &block = op.getWeight().front();
-  SmallVector<Value> pending{block.getTerminator()->getOperand(yielded)};
-  DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (value == block.getArguments().back())
-      return true;
-    if (Operation *def = value.getDefiningOp(); def && seen.insert(value).second)
-      pending.append(def->operand_begin(), def->operand_end());
-  }
-  return false;
+  return collectScalars(block.getTerminator()->getOperand(yielded)).contains(block.getArguments().back());
 }
 
 SmallVector<Value> PairEmitter::addToRows(Frame &pair, ArrayRef<int64_t> looped, ValueRange carried,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/Partition.h"
+#include "dialect/Sources.h"
+#include "passes/Debug.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/PreparePairs.h"
 #include "passes/LowerToTile/RootOrder.h"
@@ -7,6 +9,8 @@
 
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
+
+#define DEBUG_TYPE "taylor-lower-to-tile"
 
 using namespace mlir;
 using namespace taylor;
@@ -66,6 +70,11 @@ LogicalResult Partition::run() {
   } while (storeSharedRows() || storeCrowdedRows() || storeCrowdedColumns());
   propagateDemand();
   nameKernels();
+  for (const KernelPlan &kernel : kernels)
+    LDBG() << "kernel " << kernel.name << ": stage " << kernel.stage << ", " << kernel.roots.size()
+           << " arrays, sums of " << kernel.rowPairs.size() << " operations over pairs into rows";
+  for (Value value : stored)
+    LDBG() << "in memory: " << value.getType() << " of " << value.getLoc();
   return success();
 }
 
@@ -233,18 +242,15 @@ ChannelAxis Partition::longAxisOf(const Root &root) {
   if (root.partial || !tokenAxis(type).empty())
     return {};
   // Formulas of what lies in memory, element by element.
-  SmallVector<Value> open{root.value};
-  SmallPtrSet<Operation *, 16> seen;
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
+  bool isFormula = true;
+  walkSources(root.value, [&](Value value) {
     if (isa<BlockArgument>(value) || (value != root.value && stored.contains(value)))
-      continue;
-    auto map = value.getDefiningOp<MapOp>();
-    if (!map)
-      return {};
-    if (seen.insert(map).second)
-      llvm::append_range(open, map->getOperands());
-  }
+      return false;
+    isFormula = isFormula && value.getDefiningOp<MapOp>();
+    return isFormula;
+  });
+  if (!isFormula)
+    return {};
   ChannelAxis longest;
   for (auto [name, size] : llvm::zip(type.getAxes(), type.getSizes()))
     if (!isRuntimeAxis(name) && size > std::max(longest.size, kLongChannels))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the lowering to tiles cannot lower, said before anything is emitted.
+#include "dialect/Sources.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 
@@ -31,20 +32,16 @@ static LogicalResult checkPairs(PairwiseOp op) {
                               << "; use rows, columns or diagonals";
   if (!op.hasMaximum() || op.getMaximum().front().getTerminator()->getNumOperands() < 2)
     return success();
-  SmallVector<Value> pending{op.getMaximum().front().getTerminator()->getOperand(1)};
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      Value array = op.getArrayOf(argument);
-      auto type = array ? cast<ArrayType>(array.getType()) : ArrayType();
-      if (!type || type.has(AxisRole::Key) || type.has(AxisRole::Lag))
-        return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
-    } else {
-      if (auto index = value.getDefiningOp<IndexOp>(); index && index.getAxis() == AxisRole::Key)
-        return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
-      llvm::append_range(pending, value.getDefiningOp()->getOperands());
-    }
-  }
+  auto isOfKeys = [&](Value scalar) {
+    if (auto index = scalar.getDefiningOp<IndexOp>())
+      return index.getAxis() == AxisRole::Key;
+    auto argument = dyn_cast<BlockArgument>(scalar);
+    Value array = argument ? op.getArrayOf(argument) : Value();
+    auto type = array ? cast<ArrayType>(array.getType()) : ArrayType();
+    return argument && (!type || type.has(AxisRole::Key) || type.has(AxisRole::Lag));
+  };
+  if (anySource(op.getMaximum().front().getTerminator()->getOperand(1), isOfKeys))
+    return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
   return success();
 }
 

@@ -2,6 +2,7 @@
 //
 // Which values get memory: what other blocks read, what is read again and again, and what a block has no room
 // for.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/RootOrder.h"
@@ -9,6 +10,8 @@
 
 #include "dialect/Taylor/Axes.h"
 #include "passes/ScalarRanges.h"
+
+#define DEBUG_TYPE "taylor-lower-to-tile"
 
 using namespace mlir;
 using namespace taylor;
@@ -229,6 +232,7 @@ bool Partition::storeSharedRows() {
       auto [it, fresh] = computedIn.try_emplace(op, &kernel);
       if (fresh || it->second == &kernel)
         continue;
+      LDBG() << op->getLoc() << ": stored, two kernels would compute it";
       shared |= storeResults(op);
     }
   }
@@ -252,6 +256,8 @@ bool Partition::storeCrowdedRows() {
                      (sums + sums / 4 + 4 * tile.keys) * tile.queries > sizes.blockBytes;
         if (!waits && fitsBlock(root.value, tile.queries))
           continue;
+        LDBG() << op->getLoc() << ": stored, a block has no room for " << root.value.getLoc()
+               << " at its end";
         crowded |= storeResults(op);
       }
     }
@@ -276,6 +282,7 @@ bool Partition::storeCrowdedColumns() {
       if (sums.contains(root->value) ||
           fitsBlock(root->value, PairEmitter::columnTile(pairs, sizes).keys, waiting + waiting / 4))
         continue;
+      LDBG() << root->value.getLoc() << ": computed by another kernel, a block of columns has no room for it";
       finishedElsewhere.insert_range(sums);
       return true;
     }

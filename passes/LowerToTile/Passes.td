@@ -32,6 +32,10 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "kernels">,
+    Statistic<"numWorkspaces", "workspaces", "arrays in workspace">
+  ];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -52,6 +56,7 @@ def PlanTilesPass : Pass<"taylor-plan-tiles", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"tiles", "tiles", "std::string", /*default=*/"\"\"",
     "sizes that differ from the defaults of TileSizes.h, such as 'queries=64,keys=128,row-sums=separate'">];
+  let statistics = [Statistic<"numPlanned", "planned", "functions with a plan">];
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
@@ -93,6 +98,7 @@ def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "narrow type: bf16 or f16">];
+  let statistics = [Statistic<"numNarrowed", "narrowed", "operands of products in a 16-bit type">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -124,6 +130,7 @@ def TransposeOperandsPass : Pass<"taylor-transpose-operands", "::mlir::ModuleOp"
     }
     ```
   }];
+  let statistics = [Statistic<"numTransposed", "transposed", "arrays that a kernel transposes for others">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -157,6 +164,7 @@ def SplitProductsPass : Pass<"taylor-split-products", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "narrow type: bf16 or f16">];
+  let statistics = [Statistic<"numRests", "rests", "products with a rest of an operand">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
@@ -212,6 +220,7 @@ def ReduceFirstPass : Pass<"taylor-reduce-first", "::mlir::ModuleOp"> {
     %m = tile.map (%a = %0) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> { %1 = arith.mulf %a, %scale : f32  tile.yield %1 : f32 }
     ```
   }];
+  let statistics = [Statistic<"numMoved", "moved", "maxima before a rising function">];
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
@@ -300,6 +309,7 @@ def FoldExponentsPass : Pass<"taylor-fold-exponents", "::mlir::ModuleOp"> {
     %w = tile.map (%a = %s, %b = %m2) : (!tu, !t) -> !tu { %0 = math.fma %a, %scale2, %b : f32  %1 = math.exp2 %0 : f32  tile.yield %1 : f32 }
     ```
   }];
+  let statistics = [Statistic<"numFolded", "folded", "exponentials written as exp2">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
@@ -376,6 +386,7 @@ def OrderGridPass : Pass<"taylor-order-grid", "::mlir::ModuleOp"> {
     tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 128)) longest(last, u * 128) { .. }
     ```
   }];
+  let statistics = [Statistic<"numOrdered", "ordered", "kernels whose longest blocks are known">];
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tile sizes as an attribute of each function. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
+
+#define DEBUG_TYPE "taylor-plan-tiles"
 
 using namespace mlir;
 using namespace taylor;
@@ -27,6 +30,10 @@ struct PlanTiles : taylor::impl::PlanTilesPassBase<PlanTiles> {
     if (llvm::Error error = sizes.parse(tiles)) {
       getOperation().emitError(llvm::toString(std::move(error)));
       return signalPassFailure();
+    }
+    for (auto function : getOperation().getOps<FunctionOp>()) {
+      LDBG() << "@" << function.getSymName() << ": " << (tiles.empty() ? "the defaults" : tiles.getValue());
+      ++numPlanned;
     }
     setPlan(getOperation(), sizes);
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A maximum before what rises with its operand. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-reduce-first"
 
 namespace taylor {
 #define GEN_PASS_DEF_REDUCEFIRSTPASS
@@ -129,6 +132,7 @@ bool reduceFirst(ReduceOp reduce) {
     narrow.erase();
     return false;
   }
+  LDBG() << reduce.getLoc() << ": the maximum of an operand of the map at " << map.getLoc();
   reduce.replaceAllUsesWith(narrow.getResult(0));
   reduce.erase();
   return true;
@@ -141,7 +145,7 @@ struct ReduceFirst : taylor::impl::ReduceFirstPassBase<ReduceFirst> {
     SmallVector<ReduceOp> reductions;
     getOperation().walk([&](ReduceOp reduce) { reductions.push_back(reduce); });
     for (ReduceOp reduce : reductions)
-      reduceFirst(reduce);
+      numMoved += reduceFirst(reduce);
   }
 };
 

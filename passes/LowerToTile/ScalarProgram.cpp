@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/ScalarProgram.h"
+#include "dialect/Sources.h"
 #include "passes/LowerToTile/TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -204,12 +205,10 @@ private:
 ScalarProgram::Emission::Emission(ScalarProgram &program, Operation *anchor)
     : program(program), anchor(anchor) {
   Block *block = program.block.get();
-  SmallVector<Value> pending(anchor->getOperands());
-  while (!pending.empty()) {
-    Operation *op = pending.pop_back_val().getDefiningOp();
-    if (op && op->getBlock() == block && needed.insert(op).second)
-      pending.append(op->operand_begin(), op->operand_end());
-  }
+  walkSources(anchor->getOperands(), [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == block && needed.insert(op).second;
+  });
   for (auto [argument, tile] : llvm::zip(block->getArguments(), program.tiles))
     tiles[argument] = tile;
   for (Operation &op : *block)

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What an earlier map computed already is read and not computed again. Passes.td has the rule.
+#include "dialect/Sources.h"
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
+
+#define DEBUG_TYPE "taylor-share-maps"
 
 namespace taylor {
 #define GEN_PASS_DEF_SHAREMAPSPASS
@@ -108,14 +112,9 @@ MapOp rewrite(MapOp first, MapOp second, ArrayRef<Share> shares) {
   llvm::SmallDenseSet<Value> replaced, needed;
   for (const Share &share : shares)
     replaced.insert(share.scalar);
-  SmallVector<Value> open(block->getTerminator()->getOperands());
-  while (!open.empty()) {
-    Value scalar = open.pop_back_val();
-    if (scalar.getParentBlock() != block || !needed.insert(scalar).second || replaced.contains(scalar))
-      continue;
-    if (Operation *op = scalar.getDefiningOp())
-      llvm::append_range(open, op->getOperands());
-  }
+  taylor::walkSources(block->getTerminator()->getOperands(), [&](Value scalar) {
+    return scalar.getParentBlock() == block && needed.insert(scalar).second && !replaced.contains(scalar);
+  });
   auto isWide = [&](Value tile) {
     return cast<TileType>(tile.getType()).getAxes() ==
            cast<TileType>(second.getResult(0).getType()).getAxes();
@@ -175,7 +174,13 @@ MapOp share(MapOp first, MapOp second) {
           if (isReadOnlyWhere(same, condition))
             shares.push_back({unsigned(number), same});
   }
-  return shares.empty() ? MapOp() : rewrite(first, second, shares);
+  if (shares.empty())
+    return {};
+  MapOp shared = rewrite(first, second, shares);
+  LDBG() << second.getLoc()
+         << (shared ? ": reads what " : ": computes again, since it would read no tile less, what ")
+         << first.getLoc() << " computed";
+  return shared;
 }
 
 struct ShareMaps : taylor::impl::ShareMapsPassBase<ShareMaps> {

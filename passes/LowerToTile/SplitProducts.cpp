@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands of products in two numbers of a 16-bit type. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/ProductTypes.h"
 
@@ -7,6 +8,8 @@
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "taylor-split-products"
 
 namespace taylor {
 #define GEN_PASS_DEF_SPLITPRODUCTSPASS
@@ -23,7 +26,8 @@ class Splitting {
 public:
   Splitting(ProgramOp program, FloatType type) : program(program), type(type) {}
 
-  void run() {
+  /// Returns the number of products that were added.
+  unsigned run() {
     SmallVector<DotOp> dots;
     program.walk([&](DotOp dot) {
       if (taylor::isMatrixProduct(dot))
@@ -32,8 +36,10 @@ public:
     for (auto workspace : program.getBlock()->getOps<WorkspaceOp>())
       if (isOperandMemory(workspace))
         operandMemory.insert(workspace);
+    unsigned count = 0;
     for (DotOp dot : dots)
-      addRests(dot);
+      count += addRests(dot);
+    return count;
   }
 
 private:
@@ -49,7 +55,7 @@ private:
            });
   }
 
-  void addRests(DotOp dot) {
+  unsigned addRests(DotOp dot) {
     OpBuilder b(type.getContext());
     SmallVector<std::pair<Value, Value>> products;
     if (Value rest = restOf(dot.getA()))
@@ -68,6 +74,8 @@ private:
       sum = next;
     }
     dot.getResult().replaceAllUsesExcept(sum, made);
+    LDBG() << dot.getLoc() << ": " << products.size() << " operands have a rest";
+    return products.size();
   }
 
   /// What rounding to the narrow type takes from an f32 tile; null where that is nothing.
@@ -183,7 +191,7 @@ struct SplitProductsPass : taylor::impl::SplitProductsPassBase<SplitProductsPass
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
       if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.splitProducts; }))
         if (FloatType type = taylor::getProductType(program, narrow))
-          Splitting(program, type).run();
+          numRests += Splitting(program, type).run();
   }
 };
 

@@ -17,7 +17,7 @@ tile::ArrayType StateEmitter::memoryType(StatesOp op, ArrayType state) {
   SmallVector<tile::Axis> axes;
   for (auto [name, size] : llvm::zip(state.getAxes(), state.getSizes())) {
     if (name == AxisRole::Query || name == AxisRole::Key)
-      axes.push_back({StringAttr::get(context, TileEmitter::chunkAxis),
+      axes.push_back({StringAttr::get(context, TileEmitter::kChunkAxis),
                       tile::ExtentAttr::get(axisAttr(context, AxisRole::Query), int64_t(op.getChunk()))});
     else if (isRuntimeAxis(name.getValue()))
       axes.push_back({name, tile::ExtentAttr::get(name)});
@@ -65,7 +65,7 @@ tile::TileType StateEmitter::panelType(Value memory, int64_t size) {
   for (const tile::Axis &axis : array.getAxes())
     if (axis.getName() == AxisRole::Feature)
       axes.push_back(tile::Axis::get(builder.getContext(), AxisRole::Feature, size));
-    else if (!tile::isRole(axis.getName()) && axis.getName() != TileEmitter::chunkAxis)
+    else if (!tile::isRole(axis.getName()) && axis.getName() != TileEmitter::kChunkAxis)
       axes.push_back(axis);
   return tile::TileType::get(builder.getContext(), axes, array.getElementType());
 }
@@ -102,7 +102,7 @@ std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) 
   Value begin = emitter.constant(0), end = emitter.size(token);
   if (!op.getChunk())
     return {begin, end};
-  Value number = frame.indices.lookup(TileEmitter::chunkAxis);
+  Value number = frame.indices.lookup(TileEmitter::kChunkAxis);
   if (token == AxisRole::Query) {
     Value chunk = emitter.constant(op.getChunk());
     Value edge = arith::MulIOp::create(builder, loc, number, chunk);
@@ -250,7 +250,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
     });
   };
   if (emitter.sizes.featuresOnGrid) {
-    Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::panelAxis),
+    Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::kPanelAxis),
                                         emitter.constant(size));
     SmallVector<Value> sums = forTokens(beginAt(frame, start), [&](Frame &tokens, ValueRange carried) {
       SmallVector<Value> masked = maskTokens(summedBy(op), tokens, past);
@@ -289,7 +289,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
 void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
   Location loc = emitter.loc;
   int64_t size = emitter.sizes.getPassFeatures();
-  Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::panelAxis),
+  Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::kPanelAxis),
                                       emitter.constant(size));
   Value chunks = countChunks(op.getChunk());
   bool backward = (op.getToken() == AxisRole::Query) != op.getOpposite();
@@ -299,7 +299,7 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
       number = arith::SubIOp::create(builder, loc, last, number);
     }
     Frame at = panelAt(frame, start);
-    at.indices[TileEmitter::chunkAxis] = number;
+    at.indices[TileEmitter::kChunkAxis] = number;
     Value kept;
     if (op.getDecay() || op.getWithin()) {
       // Nothing has been summed before the first of them, which stands for its own neighbour.
@@ -380,7 +380,7 @@ Value StateEmitter::emitEdge(EdgeOp op, Frame &frame) {
                   emitter.splat(type, 0.0),
                   [&](const Frame &at, ValueRange) {
                     Value number =
-                        loadEdge(op.getArray(), chunks, at.indices.lookup(TileEmitter::chunkAxis), at);
+                        loadEdge(op.getArray(), chunks, at.indices.lookup(TileEmitter::kChunkAxis), at);
                     return SmallVector<Value>{broadcastTile(builder, emitter.loc, number, type)};
                   })
       .front();
@@ -420,7 +420,7 @@ SmallVector<Value> StateEmitter::forSlots(AxisRef token, Chunks chunks, const Fr
     return body(at, carried);
   Value first = slotOf(token, chunks, frame.start(token));
   if (token == AxisRole::Query) {
-    at.indices[TileEmitter::chunkAxis] = first;
+    at.indices[TileEmitter::kChunkAxis] = first;
     return body(at, carried);
   }
   Value past = arith::MinSIOp::create(builder, loc, emitter.add(frame.uStart, emitter.constant(frame.uSize)),
@@ -431,7 +431,7 @@ SmallVector<Value> StateEmitter::forSlots(AxisRef token, Chunks chunks, const Fr
   return emitter.loop(
       first, emitter.add(last, emitter.constant(1)), 1, carried, [&](Value slot, ValueRange carried) {
         Frame inside = at;
-        inside.indices[TileEmitter::chunkAxis] = slot;
+        inside.indices[TileEmitter::kChunkAxis] = slot;
         SmallVector<Value> made = body(inside, carried);
         auto keys = keysOf(chunks, slot); // others keep what they have
         Value positions = positionsOf(token, frame);

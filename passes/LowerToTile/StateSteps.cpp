@@ -233,7 +233,7 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   if (op.getKeep())
     step.kept = loadKept(op, token, isThere, frame);
   Value panel = emitter.constant(emitter.sizes.stateFeatures);
-  Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::partAxis), panel);
+  Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::kPartAxis), panel);
   Value stride = arith::MulIOp::create(builder, loc, parts, panel);
   emitter.loop(first, emitter.constant(*op.getFeatures().count()), stride, {}, [&](Value start, ValueRange) {
     oneToken ? stepPanel(step, masked, start) : stepPanelOfTile(step, masked, start);

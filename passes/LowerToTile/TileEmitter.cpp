@@ -175,7 +175,7 @@ void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame
       offset = frame.start(axis.getName());
     else if (axis.getName() == frame.channel)
       offset = frame.channelStart;
-    else if (axis.getName() == lineAxis)
+    else if (axis.getName() == kLineAxis)
       offset = constant(0);
     else if (Value index = indexOf(axis.getName(), frame))
       offset = index;
@@ -224,13 +224,13 @@ Value TileEmitter::loadStored(Value array, tile::TileType type, const Frame &fra
     return loaded;
   };
   auto arrayType = cast<tile::ArrayType>(array.getType());
-  int64_t parts = arrayType.find(partAxis);
+  int64_t parts = arrayType.find(kPartAxis);
   if (parts < 0)
     return loadAt(frame);
   return loop(constant(0), extent(arrayType.getAxes()[parts].extent), 1, splat(result, 0.0),
               [&](Value part, ValueRange carried) {
                 Frame inside = frame;
-                inside.indices[partAxis] = part;
+                inside.indices[kPartAxis] = part;
                 return SmallVector<Value>{combine(Reduction::Sum, carried.front(), loadAt(inside))};
               })
       .front();
@@ -254,10 +254,10 @@ void TileEmitter::accumulate(Value tile, Value array, const Frame &frame, bool a
 }
 
 void TileEmitter::storeWalk(Value tile, Value array, const Frame &pair) {
-  SmallVector<Attribute> axes{builder.getStringAttr(partAxis)}, tileAxes{axisAttr(builder, AxisRole::Key)};
+  SmallVector<Attribute> axes{builder.getStringAttr(kPartAxis)}, tileAxes{axisAttr(builder, AxisRole::Key)};
   SmallVector<Value> offsets{constant(0)};
   Frame place = pair;
-  place.indices.erase(partAxis); // of the grid
+  place.indices.erase(kPartAxis); // of the grid
   window(cast<tile::ArrayType>(array.getType()), cast<tile::TileType>(tile.getType()), place, axes, tileAxes,
          offsets);
   tile::StoreOp::create(builder, loc, tile, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes),

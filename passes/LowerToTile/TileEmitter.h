@@ -70,14 +70,14 @@ struct Frame {
 class TileEmitter {
 public:
   /// An axis for which numbers lie apart (TileSizes::lineBytes): all of them are at its place 0.
-  static constexpr llvm::StringLiteral lineAxis = "line";
+  static constexpr llvm::StringLiteral kLineAxis = "line";
   /// Parts of a sum that several blocks make, blocks of tokens, and panels of features: on the grid, or along
   /// an axis of memory.
-  static constexpr llvm::StringLiteral partAxis = "part", blockAxis = "block", panelAxis = "panel";
+  static constexpr llvm::StringLiteral kPartAxis = "part", kBlockAxis = "block", kPanelAxis = "panel";
   /// Chunks of tokens, of states that lie in memory.
-  static constexpr llvm::StringLiteral chunkAxis = "c";
+  static constexpr llvm::StringLiteral kChunkAxis = "c";
   /// Angles of a rotation, one for two channels.
-  static constexpr llvm::StringLiteral angleAxis = "c";
+  static constexpr llvm::StringLiteral kAngleAxis = "c";
 
   TileEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ArrayMemory &memory, const TileSizes &sizes,
               FunctionOp function);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands of products with what is summed contiguous, once per head. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/ProductTypes.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+
+#define DEBUG_TYPE "taylor-transpose-operands"
 
 namespace taylor {
 #define GEN_PASS_DEF_TRANSPOSEOPERANDSPASS
@@ -52,7 +55,8 @@ class Transposing {
 public:
   Transposing(ProgramOp program) : program(program) {}
 
-  void run() {
+  /// Returns the number of arrays.
+  size_t run() {
     for (KernelOp kernel : llvm::to_vector(program.getBlock()->getOps<KernelOp>())) {
       SmallVector<std::pair<OpOperand *, LoadOp>> reads;
       kernel.walk([&](DotOp dot) {
@@ -70,6 +74,7 @@ public:
         operand->set(copy);
       }
     }
+    return arrays.size();
   }
 
 private:
@@ -137,6 +142,7 @@ private:
     Type element = load.getType().getElementType();
     StringRef name = load.getArray().getDefiningOp()->getAttrOfType<StringAttr>("name").getValue();
     std::string number = std::to_string(arrays.size());
+    LDBG() << "@" << kernel.getSymName() << ": reads " << name << " with " << along.getName() << " last";
     made = WorkspaceOp::create(b, loc, ArrayType::get(b.getContext(), axes, element),
                                b.getStringAttr("transposed." + number + "." + name.rsplit(':').second));
 
@@ -173,7 +179,7 @@ struct TransposeOperandsPass : taylor::impl::TransposeOperandsPassBase<Transpose
   void runOnOperation() override {
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
       if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.transposesOperands; }))
-        Transposing(program).run();
+        numTransposed += Transposing(program).run();
   }
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
+
+#define DEBUG_TYPE "taylor-widen-projections"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -118,8 +121,10 @@ bool widenProjections(KernelOp kernel) {
     for (Operation *source : sourcesOf(op))
       if (source->getNumResults() && !source->getParentOfType<MapOp>())
         copied.insert(source);
-  if (llvm::any_of(copied, [](Operation *op) { return op->getNumRegions() && !isa<MapOp>(op); }))
+  if (llvm::any_of(copied, [](Operation *op) { return op->getNumRegions() && !isa<MapOp>(op); })) {
+    LDBG() << "@" << kernel.getSymName() << ": stays in f32, since a loop or a condition gives an operand";
     return false;
+  }
   SmallVector<Operation *> inOrder;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (copied.contains(op))
@@ -135,6 +140,8 @@ bool widenProjections(KernelOp kernel) {
     for (Value result : op->getResults())
       result.replaceUsesWithIf(wide.lookup(result),
                                [](OpOperand &use) { return isa<StoreOp, AccumulateOp>(use.getOwner()); });
+  if (!projections.empty())
+    LDBG() << "@" << kernel.getSymName() << ": " << copied.size() << " operations in f64";
   return !projections.empty();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Peak memory by counting allocations. This program's malloc family stands before libc's, so that torch, MKL
 // and the runtime are counted alike.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_ALLOCATIONS_H
+#define TAYLOR_RUNTIME_BENCH_ALLOCATIONS_H
 #include <cstdint>
 
 namespace taylor::bench {
@@ -19,3 +20,5 @@ public:
 };
 
 } // namespace taylor::bench
+
+#endif

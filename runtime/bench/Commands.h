@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The commands of taylor-bench. Each prints a table and gives its rows as JSON.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_COMMANDS_H
+#define TAYLOR_RUNTIME_BENCH_COMMANDS_H
 #include "runtime/bench/Problem.h"
 #include <nlohmann/json_fwd.hpp>
 
@@ -82,3 +83,5 @@ nlohmann::json benchCounts(const CountOptions &options);
 nlohmann::json benchCatalogue(const CountOptions &options);
 
 } // namespace taylor::bench
+
+#endif

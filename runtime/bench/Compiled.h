@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that taylorc makes of a specification, in the interpreter of PTX.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_COMPILED_H
+#define TAYLOR_RUNTIME_BENCH_COMPILED_H
 #include "runtime/bench/Commands.h"
 #include "runtime/bench/Plan.h"
 #include "runtime/ptx/Interpreter.h"
@@ -21,3 +22,5 @@ runtime::ptx::Profile runCompiled(const std::string &spec, const Plan &plan, con
 nlohmann::json countsOf(const Plan &plan, const runtime::ptx::Profile &profile);
 
 } // namespace taylor::bench
+
+#endif

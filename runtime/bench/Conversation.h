@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Another program that works on request.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_CONVERSATION_H
+#define TAYLOR_RUNTIME_BENCH_CONVERSATION_H
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -35,3 +36,5 @@ private:
 };
 
 } // namespace taylor::bench
+
+#endif

@@ -161,7 +161,7 @@ struct Metric {
   const char *key, *title;
   bool moreIsBetter;
 };
-constexpr Metric metrics[] = {
+constexpr Metric kMetrics[] = {
     {"instructions", "instructions", false},     {"mma_share", "share of mma", true},
     {"bank_conflicts", "bank conflicts", false}, {"global_read", "bytes read", false},
     {"global_written", "bytes written", false},  {"barriers", "barriers", false}};
@@ -195,7 +195,7 @@ void print(const std::vector<const Json *> &rows) {
          text("mask").c_str(), target.c_str(), "per pair");
   for (const std::string &name : order)
     printf("  %-44s", name.c_str());
-  for (const Metric &metric : metrics) {
+  for (const Metric &metric : kMetrics) {
     printf("\n  %-15s", metric.title);
     for (const std::string &name : order) {
       const Json &row = best(contenders[name], metric);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_FOLDER_H
+#define TAYLOR_RUNTIME_BENCH_FOLDER_H
 #include <filesystem>
 
 namespace taylor::bench {
@@ -19,3 +20,5 @@ struct TemporaryFolder {
 void checkInterrupts();
 
 } // namespace taylor::bench
+
+#endif

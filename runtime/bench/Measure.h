@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contenders timed in turn.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_MEASURE_H
+#define TAYLOR_RUNTIME_BENCH_MEASURE_H
 #include "runtime/bench/Opponents.h"
 #include <optional>
 #include <utility>
@@ -58,3 +59,5 @@ std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> va
 double round3(double x);
 
 } // namespace taylor::bench
+
+#endif

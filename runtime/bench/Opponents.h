@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_OPPONENTS_H
+#define TAYLOR_RUNTIME_BENCH_OPPONENTS_H
 #include "runtime/bench/Problem.h"
 #include <functional>
 
@@ -19,3 +20,5 @@ struct Contender {
 Contender makeOpponent(const std::string &name, const Manifest &manifest, const Request &request);
 
 } // namespace taylor::bench
+
+#endif

@@ -9,28 +9,28 @@
 namespace taylor::bench {
 namespace {
 
-constexpr int64_t rounds = 200000; // some milliseconds
+constexpr int64_t kRounds = 200000; // some milliseconds
 // Independent sums: with fewer, two units of latency 5 would wait; with more, they and two factors would not
 // fit 16 registers.
-constexpr int chains = 12;
+constexpr int kChains = 12;
 
 /// rounds * chains fused multiply-adds of vectors of `width` elements. Inlined into functions that say which
 /// instructions there are.
 template <typename T, int width> __attribute__((always_inline)) inline double spin() {
   // Extensions that GCC has too: a vector takes a number as an operand alone.
   typedef T Vector __attribute__((vector_size(width * sizeof(T))));
-  Vector sums[chains], factor = T(0.999) + Vector{}, term = T(1e-3) + Vector{};
+  Vector sums[kChains], factor = T(0.999) + Vector{}, term = T(1e-3) + Vector{};
 #pragma GCC unroll 12
-  for (int i = 0; i < chains; ++i)
+  for (int i = 0; i < kChains; ++i)
     sums[i] = T(i) + Vector{};
-  for (int64_t round = 0; round < rounds; ++round) {
+  for (int64_t round = 0; round < kRounds; ++round) {
 #pragma GCC unroll 12
-    for (int i = 0; i < chains; ++i)
+    for (int i = 0; i < kChains; ++i)
       sums[i] = sums[i] * factor + term; // one instruction, where there is one
   }
   double result = 0;
 #pragma GCC unroll 12
-  for (int i = 0; i < chains; ++i)
+  for (int i = 0; i < kChains; ++i)
     result += double(sums[i][i % width]);
   return result;
 }
@@ -80,7 +80,7 @@ double measurePeak(TaylorDtype dtype, int64_t threads, bool cpuClock) {
     task(&spin, 0);
   else
     parallelFor(nullptr, threads, task, &spin);
-  return 2e-9 * double(rounds) * chains * spin.width * double(threads) / (now() - begin);
+  return 2e-9 * double(kRounds) * kChains * spin.width * double(threads) / (now() - begin);
 }
 
 } // namespace taylor::bench

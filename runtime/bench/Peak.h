@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_PEAK_H
+#define TAYLOR_RUNTIME_BENCH_PEAK_H
 #include "runtime/taylor.h"
 
 namespace taylor::bench {
@@ -14,3 +15,5 @@ double measurePeak(TaylorDtype dtype, int64_t threads, bool cpuClock = false);
 int64_t peakVectorBits();
 
 } // namespace taylor::bench
+
+#endif

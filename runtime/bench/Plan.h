@@ -13,7 +13,8 @@
 // Tensors are q, k, v, o, do, dq, dk, dv, dense [b, h, t, d] of the plan's dtype. `workspace` gives bytes.
 // `spilled` (optional, 0) is what ptxas says of the kernel: bytes per thread stored for want of registers.
 // `before` (optional) lists kernels that run first and are not counted: the forward of a backward.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_PLAN_H
+#define TAYLOR_RUNTIME_BENCH_PLAN_H
 #include "runtime/bench/Problem.h"
 #include <array>
 #include <map>
@@ -51,3 +52,5 @@ struct Plan {
 std::vector<Plan> readPlans(const std::string &folder);
 
 } // namespace taylor::bench
+
+#endif

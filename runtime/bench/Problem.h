@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is measured: sizes, inputs from a manifest, and the arithmetic that the visible pairs demand.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_PROBLEM_H
+#define TAYLOR_RUNTIME_BENCH_PROBLEM_H
 #include "runtime/Forms.h"
 #include "runtime/Manifest.h"
 #include "runtime/torch/Attention.h"
@@ -61,3 +62,5 @@ at::ScalarType scalarTypeOf(const std::string &dtype);
 double median(std::vector<double> values);
 
 } // namespace taylor::bench
+
+#endif

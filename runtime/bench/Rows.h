@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Measured times as rows of a table.
-#pragma once
+#ifndef TAYLOR_RUNTIME_BENCH_ROWS_H
+#define TAYLOR_RUNTIME_BENCH_ROWS_H
 #include "runtime/bench/Measure.h"
 #include <nlohmann/json_fwd.hpp>
 
@@ -19,3 +20,5 @@ nlohmann::json describeRow(const Request &request, const std::string &direction,
 void printRow(const nlohmann::json &row);
 
 } // namespace taylor::bench
+
+#endif

@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using runtime::fail;
 
-constexpr int warmSteps = 1;      // the first step pays for pages and caches
-constexpr int warmStepsOnGpu = 4; // and some more for those of libraries and allocators
-constexpr double target = 0.9;    // of what Amdahl's law promises beyond 1
+constexpr int kWarmSteps = 1;      // the first step pays for pages and caches
+constexpr int kWarmStepsOnGpu = 4; // and some more for those of libraries and allocators
+constexpr double kTarget = 0.9;    // of what Amdahl's law promises beyond 1
 
 /// The attentions of train_opponent.py.
-constexpr const char *opponents[] = {"sdpa", "norm", "series"};
+constexpr const char *kOpponents[] = {"sdpa", "norm", "series"};
 
 /// A specification beside the same attention in PyTorch.
 struct Pair {
@@ -47,7 +47,7 @@ std::vector<Pair> readPairs(const std::string &file) {
       pairs.push_back({fs::path(file).parent_path() / pair.at("specification").get<std::string>(),
                        pair.value("settings", std::vector<std::string>()), pair.at("against")});
     for (const Pair &pair : pairs)
-      if (std::find(std::begin(opponents), std::end(opponents), pair.opponent) == std::end(opponents))
+      if (std::find(std::begin(kOpponents), std::end(kOpponents), pair.opponent) == std::end(kOpponents))
         fail("expected \"against\" to be \"sdpa\", \"norm\" or \"series\" in '", file, "', but got \"",
              pair.opponent, "\"");
     return pairs;
@@ -156,7 +156,7 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
     first.finish();
   }
   bool onGpu = options.device == "cuda";
-  int64_t warm = onGpu ? warmStepsOnGpu : warmSteps;
+  int64_t warm = onGpu ? kWarmStepsOnGpu : kWarmSteps;
   Conversation ours("taylor-train",
                     trainerCommand(options, one, context, warm + options.rounds, folder.path / "run"));
   Json model = parse(ours.hear(), "taylor-train");
@@ -214,7 +214,7 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
               {"attention_share", round3(share)},
               {"kernel_ratio", round3(kernels)},
               {"ratio_by_amdahl", round3(amdahl)},
-              {"ratio_wanted", round3(1 + target * (amdahl - 1))},
+              {"ratio_wanted", round3(1 + kTarget * (amdahl - 1))},
               {"start_seconds", round3(start)},
               {"first_step_seconds", round3(first)},
               {"rounds", options.rounds},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CUDA driver, loaded at run time by name: one binary serves machines with and without a GPU.
-#pragma once
+#ifndef TAYLOR_RUNTIME_CUDA_DRIVER_H
+#define TAYLOR_RUNTIME_CUDA_DRIVER_H
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace taylor::runtime::cuda {
 
-// Types of the driver API (CUDA Driver API reference, "Data types used by CUDA driver"), declared here so
-// that no toolkit is needed to build.
+/// Types of the driver API (CUDA Driver API reference, "Data types used by CUDA driver"), declared here so
+/// that no toolkit is needed to build.
 using Result = int; // CUresult: 0 is success
 using DeviceNumber = int;
 using Context = struct CUctx_st *;
@@ -130,3 +131,5 @@ private:
 };
 
 } // namespace taylor::runtime::cuda
+
+#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/Memory.h"
-#include "runtime/Error.h"
 
 using namespace taylor::runtime;
 using namespace taylor::runtime::cuda;

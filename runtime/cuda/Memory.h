@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory of a GPU: in the order of a stream for a call's workspace, and whole arrays for programs without
 // torch.
-#pragma once
+#ifndef TAYLOR_RUNTIME_CUDA_MEMORY_H
+#define TAYLOR_RUNTIME_CUDA_MEMORY_H
 #include "runtime/cuda/Driver.h"
 #include <cstddef>
 #include <utility>
@@ -61,3 +62,5 @@ private:
 };
 
 } // namespace taylor::runtime::cuda
+
+#endif

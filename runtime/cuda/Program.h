@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device code of one artifact: loaded once per context, launched on the caller's stream.
-#pragma once
+#ifndef TAYLOR_RUNTIME_CUDA_PROGRAM_H
+#define TAYLOR_RUNTIME_CUDA_PROGRAM_H
 #include "runtime/cuda/Driver.h"
 #include <map>
 #include <mutex>
@@ -78,3 +79,5 @@ private:
 };
 
 } // namespace taylor::runtime::cuda
+
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An engine that completes work late: cp.async (PTX ISA, "Asynchronous copy"). The others are Products and
 // BulkCopies: issue records the work, the wait that demands it executes it.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_ASYNCCOPY_H
+#define TAYLOR_RUNTIME_PTX_ASYNCCOPY_H
 #include "runtime/ptx/Program.h"
 
 namespace taylor::runtime::ptx {
@@ -48,3 +49,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -80,10 +80,10 @@ void Block::changeRegisters(Warp &w, const Instruction &i, uint32_t mask) {
   bool isGiven = registers.change(w, i);
   w.isResumed = !isGiven;
   std::array<uint64_t, 32> events;
-  events.fill(registerEvent);
+  events.fill(kRegisterEvent);
   waitForEvents(w, isGiven ? 0 : mask, events);
   if (isGiven && i.releases)
-    wake(registerEvent);
+    wake(kRegisterEvent);
 }
 
 /// The lanes stay at their instruction; the others go on.

@@ -5,7 +5,7 @@
 
 namespace taylor::runtime::ptx {
 
-constexpr uint32_t nowhere = ~0u;
+constexpr uint32_t kNowhere = ~0u;
 
 Warp::Warp(Block &block, unsigned index, const Kernel &kernel)
     : block(block), index(index), storage(kernel.registerBytes / 8 + 8), masks(kernel.masks),
@@ -19,11 +19,11 @@ bool Warp::regroup() {
   uint32_t ready = runnable();
   if (!ready)
     return false;
-  pc = nowhere;
+  pc = kNowhere;
   for (uint32_t m = ready; m; m &= m - 1)
     pc = std::min(pc, pcs[firstLane(m)]);
   active = 0;
-  limit = nowhere;
+  limit = kNowhere;
   for (uint32_t m = ready | atSync; m; m &= m - 1) {
     unsigned l = firstLane(m);
     if (pcs[l] == pc)

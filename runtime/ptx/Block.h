@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One block of a grid: its warps, its shared memory, its barriers, and the order in which warps run.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_BLOCK_H
+#define TAYLOR_RUNTIME_PTX_BLOCK_H
 #include "runtime/ptx/BulkCopies.h"
 #include "runtime/ptx/Mbarriers.h"
 #include "runtime/ptx/RegisterPool.h"
@@ -28,10 +29,10 @@ struct FaultFound {
 };
 
 /// Generic addresses: the top byte names a window; global addresses are the host's and have zero there.
-constexpr unsigned windowShift = 56;
-constexpr uint64_t sharedWindow = uint64_t(1) << windowShift, localWindow = uint64_t(2) << windowShift,
-                   parameterWindow = uint64_t(3) << windowShift,
-                   windowMask = (uint64_t(1) << windowShift) - 1;
+constexpr unsigned kWindowShift = 56;
+constexpr uint64_t kSharedWindow = uint64_t(1) << kWindowShift, kLocalWindow = uint64_t(2) << kWindowShift,
+                   kParameterWindow = uint64_t(3) << kWindowShift,
+                   kWindowMask = (uint64_t(1) << kWindowShift) - 1;
 
 /// The coordinates of the n-th thread or block of a size, x fastest.
 std::array<unsigned, 3> split(uint64_t n, Grid size);
@@ -116,3 +117,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

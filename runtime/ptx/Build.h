@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the decoders of all instructions share: the words of a mnemonic and the operands read so far.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_BUILD_H
+#define TAYLOR_RUNTIME_PTX_BUILD_H
 #include "runtime/ptx/KernelParser.h"
 #include <initializer_list>
 #include <unordered_map>
@@ -103,3 +104,5 @@ void decodeBulk(Build &);
 void decodeArrivalOfCopies(Build &);
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An engine that completes work late: copies of boxes by a tensor map (PTX ISA, "cp.async.bulk.tensor").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_BULKCOPIES_H
+#define TAYLOR_RUNTIME_PTX_BULKCOPIES_H
 #include "runtime/ptx/Program.h"
 #include "runtime/ptx/TensorMap.h"
 
@@ -53,3 +54,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

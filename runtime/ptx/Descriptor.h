@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A matrix in shared memory as wgmma finds it by a descriptor (PTX ISA, "Shared Memory Matrix Layout",
 // "Matrix Descriptor Format").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_DESCRIPTOR_H
+#define TAYLOR_RUNTIME_PTX_DESCRIPTOR_H
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,3 +47,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

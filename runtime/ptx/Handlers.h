@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The families of instructions; each returns null for what is not in its family or for types that it lacks.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_HANDLERS_H
+#define TAYLOR_RUNTIME_PTX_HANDLERS_H
 #include "runtime/ptx/Warp.h"
 #include <algorithm>
 
@@ -42,3 +43,5 @@ template <typename F> Handler byInteger(Type t, F f) {
 }
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs PTX text on the host: parse a module, launch its kernels, get faults and counts. Needs no GPU and no
 // driver.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_INTERPRETER_H
+#define TAYLOR_RUNTIME_PTX_INTERPRETER_H
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -146,3 +147,5 @@ Report launch(const Module &, std::string_view kernel, Grid grid, Grid block, si
               const Options & = {});
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -6,7 +6,7 @@
 namespace taylor::runtime::ptx {
 
 // So that a text cannot ask for more memory than a machine has.
-constexpr size_t mostRegisters = 131072, mostLocal = 524288;
+constexpr size_t kMostRegisters = 131072, kMostLocal = 524288;
 
 KernelParser::KernelParser(Lexer &lexer, Kernel &kernel, const Names &globals, size_t sharedBytes)
     : lexer(lexer), kernel(kernel), globals(globals), sharedBytes(sharedBytes) {
@@ -73,8 +73,8 @@ void KernelParser::declareRegisters() {
     if (accept(lexer, "<")) {
       Token at = lexer.peek();
       uint64_t count = parseInteger(lexer, "the number of registers");
-      if (count > mostRegisters - std::min(mostRegisters, kernel.registers.size()))
-        lexer.failAt(at, "expected at most " + std::to_string(mostRegisters) +
+      if (count > kMostRegisters - std::min(kMostRegisters, kernel.registers.size()))
+        lexer.failAt(at, "expected at most " + std::to_string(kMostRegisters) +
                              " registers in a kernel, but got " + Lexer::describe(at) + " more");
       expect(lexer, ">");
       for (uint64_t k = 0; k < count; ++k) {
@@ -99,8 +99,8 @@ void KernelParser::declareVariable(std::string_view space) {
     meaning.space = Space::Local;
     meaning.value = alignTo(kernel.localBytes, d.align);
     kernel.localBytes = meaning.value + bytes;
-    if (kernel.localBytes > mostLocal)
-      lexer.failAt(d.name, "expected at most " + std::to_string(mostLocal) +
+    if (kernel.localBytes > kMostLocal)
+      lexer.failAt(d.name, "expected at most " + std::to_string(kMostLocal) +
                                " bytes of local memory in a kernel, but got " +
                                std::to_string(kernel.localBytes));
   } else if (d.open) {

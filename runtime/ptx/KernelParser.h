@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The body of one kernel: declarations, scopes, labels, operands. Decode.cpp adds what each instruction looks
 // like.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_KERNELPARSER_H
+#define TAYLOR_RUNTIME_PTX_KERNELPARSER_H
 #include "runtime/ptx/Lexer.h"
 #include "runtime/ptx/Program.h"
 #include <functional>
@@ -41,7 +42,7 @@ public:
   void parseBody();
   void addParameter(const Declaration &);
 
-  // For Decode.cpp: operands of the instruction that is being read.
+  // For Decode.cpp: operands of the instruction that is being read
   Lexer &lexer;
   Kernel &kernel;
   /// A register, special register, constant or address of `type`. `wider`: a wider register is fine (ld, st,
@@ -98,3 +99,5 @@ private:
 void decode(KernelParser &, Instruction &);
 
 } // namespace taylor::runtime::ptx
+
+#endif

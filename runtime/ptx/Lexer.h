@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX text to tokens (PTX ISA, "Syntax").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_LEXER_H
+#define TAYLOR_RUNTIME_PTX_LEXER_H
 #include "runtime/Error.h"
 #include <cstdint>
 #include <string>
@@ -58,3 +59,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

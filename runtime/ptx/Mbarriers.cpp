@@ -5,7 +5,7 @@
 
 namespace taylor::runtime::ptx {
 
-constexpr int64_t mostCount =
+constexpr int64_t kMostCount =
     (1 << 20) - 1; // of arrivals and of bytes (PTX ISA, "Contents of the mbarrier object")
 
 void Mbarriers::clear(size_t count) {
@@ -34,9 +34,9 @@ void Mbarriers::initialise(Warp &w, const Instruction &i, uint32_t mask) {
       w.block.raise(w, i, FaultKind::Malformed, l, address,
                     "initialises the mbarrier at " + hexadecimal(address) + " again, since line " +
                         std::to_string(all.at(address).line) + ": requires mbarrier.inval between");
-    if (count < 1 || count > mostCount)
+    if (count < 1 || count > kMostCount)
       w.block.raise(w, i, FaultKind::Malformed, l, address,
-                    "expected a count of 1 to " + std::to_string(mostCount) + " arrivals, but got " +
+                    "expected a count of 1 to " + std::to_string(kMostCount) + " arrivals, but got " +
                         std::to_string(count));
     w.block.checkShared(w, i, l, address, 8, true);
     if (w.block.checks)
@@ -132,9 +132,9 @@ void Mbarriers::count(const Warp &w, const Instruction &i, unsigned lane, uint32
 
 void Mbarriers::addBytes(const Warp &w, const Instruction &i, unsigned lane, Mbarrier &m, int64_t bytes) {
   m.bytes += bytes;
-  if (m.bytes > mostCount || m.bytes < -mostCount)
+  if (m.bytes > kMostCount || m.bytes < -kMostCount)
     w.block.raise(w, i, FaultKind::Malformed, lane, 0,
-                  "expected at most " + std::to_string(mostCount) + " bytes under way, but got " +
+                  "expected at most " + std::to_string(kMostCount) + " bytes under way, but got " +
                       std::to_string(m.bytes));
 }
 
@@ -201,9 +201,9 @@ void Mbarriers::completeBytes(const Warp &w, const Instruction &i, unsigned lane
 
 void Mbarriers::expectArrival(const Warp &w, const Instruction &i, unsigned lane, uint32_t address) {
   Mbarrier &m = at(w, i, lane, address);
-  if (++m.pending > mostCount)
+  if (++m.pending > kMostCount)
     w.block.raise(w, i, FaultKind::Malformed, lane, address,
-                  "expected at most " + std::to_string(mostCount) + " arrivals, but got one more");
+                  "expected at most " + std::to_string(kMostCount) + " arrivals, but got one more");
 }
 
 void Mbarriers::arriveLate(const Warp &w, const Instruction &i, unsigned lane, uint32_t address,

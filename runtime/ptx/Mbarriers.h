@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mbarrier objects of a block (PTX ISA, "mbarrier").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_MBARRIERS_H
+#define TAYLOR_RUNTIME_PTX_MBARRIERS_H
 #include "runtime/ptx/Program.h"
 #include "runtime/ptx/Shadow.h"
 #include <map>
@@ -63,3 +64,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -26,13 +26,13 @@ static std::string describe(bool write, uint64_t bytes, Space space, uint64_t ad
 std::byte *Block::locate(Warp &w, const Instruction &i, unsigned lane, Space &space, uint64_t &address,
                          unsigned bytes, bool write) {
   if (space == Space::Generic) {
-    uint64_t window = address & ~windowMask;
-    space = window == sharedWindow      ? Space::Shared
-            : window == localWindow     ? Space::Local
-            : window == parameterWindow ? Space::Param
-                                        : Space::Global;
+    uint64_t window = address & ~kWindowMask;
+    space = window == kSharedWindow      ? Space::Shared
+            : window == kLocalWindow     ? Space::Local
+            : window == kParameterWindow ? Space::Param
+                                         : Space::Global;
     if (space != Space::Global)
-      address &= windowMask;
+      address &= kWindowMask;
   }
   auto what = [&] { return describe(write, bytes, space, address); };
   if (address & (bytes - 1)) // a power of two
@@ -264,18 +264,18 @@ Handler atomicHandler(const Instruction &i) {
 
 /// Shared, local and parameter addresses are offsets; their generic ones lie in a window.
 void cvta(Warp &w, const Instruction &i, uint32_t mask) {
-  uint64_t window = i.space == Space::Shared  ? sharedWindow
-                    : i.space == Space::Local ? localWindow
-                    : i.space == Space::Param ? parameterWindow
+  uint64_t window = i.space == Space::Shared  ? kSharedWindow
+                    : i.space == Space::Local ? kLocalWindow
+                    : i.space == Space::Param ? kParameterWindow
                                               : 0;
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = firstLane(m);
     uint64_t a = w.raw(i.operands[1], l);
-    if (window && i.to && (a & ~windowMask) != window)
+    if (window && i.to && (a & ~kWindowMask) != window)
       w.block.raise(w, i, FaultKind::OutOfBounds, l, a,
                     "expected an address in " + std::string(spaceName(i.space)) + " memory, but got " +
                         hexadecimal(a));
-    w.setRaw(i.operands[0], l, i.to && window ? a & windowMask : a | window);
+    w.setRaw(i.operands[0], l, i.to && window ? a & kWindowMask : a | window);
   }
 }
 

@@ -26,7 +26,7 @@ uint64_t parseInteger(Lexer &lexer, std::string_view what) {
 
 /// Of one array, and of all variables of a module with their alignments: a text must not ask for more memory
 /// than a machine has.
-constexpr uint64_t mostBytes = uint64_t(1) << 28, mostVariableBytes = uint64_t(1) << 29;
+constexpr uint64_t kMostBytes = uint64_t(1) << 28, kMostVariableBytes = uint64_t(1) << 29;
 
 Declaration parseDeclaration(Lexer &lexer, bool parameter) {
   Declaration d{{}, Type::None, 0, 1};
@@ -70,8 +70,8 @@ Declaration parseDeclaration(Lexer &lexer, bool parameter) {
     }
     Token at = lexer.peek();
     uint64_t size = parseInteger(lexer, "the number of elements");
-    if (size > mostBytes || d.elements * size * bytesOf(d.type) > mostBytes)
-      lexer.failAt(at, "expected an array of at most " + std::to_string(mostBytes) + " bytes, but got " +
+    if (size > kMostBytes || d.elements * size * bytesOf(d.type) > kMostBytes)
+      lexer.failAt(at, "expected an array of at most " + std::to_string(kMostBytes) + " bytes, but got " +
                            Lexer::describe(at) + " elements");
     d.elements *= size;
     expect(lexer, "]");
@@ -178,8 +178,8 @@ private:
       lexer.failAt(d.name, "expected a size or values, but got neither for " + Lexer::describe(d.name));
     }
     variableBytes += bytes + d.align;
-    if (variableBytes > mostVariableBytes)
-      lexer.failAt(d.name, "expected variables of at most " + std::to_string(mostVariableBytes) +
+    if (variableBytes > kMostVariableBytes)
+      lexer.failAt(d.name, "expected variables of at most " + std::to_string(kMostVariableBytes) +
                                " bytes in a module, but got " + std::to_string(variableBytes));
     auto memory = std::make_unique<std::byte[]>(bytes + d.align);
     std::byte *data =
@@ -287,22 +287,22 @@ struct TypeName {
   Type type;
   unsigned bytes;
 };
-constexpr TypeName types[] = {{"none", Type::None, 0},   {"pred", Type::Pred, 4}, {"b8", Type::B8, 1},
-                              {"b16", Type::B16, 2},     {"b32", Type::B32, 4},   {"b64", Type::B64, 8},
-                              {"u8", Type::U8, 1},       {"u16", Type::U16, 2},   {"u32", Type::U32, 4},
-                              {"u64", Type::U64, 8},     {"s8", Type::S8, 1},     {"s16", Type::S16, 2},
-                              {"s32", Type::S32, 4},     {"s64", Type::S64, 8},   {"f16", Type::F16, 2},
-                              {"f16x2", Type::F16x2, 4}, {"bf16", Type::BF16, 2}, {"bf16x2", Type::BF16x2, 4},
-                              {"tf32", Type::TF32, 4},   {"f32", Type::F32, 4},   {"f64", Type::F64, 8}};
+constexpr TypeName kTypes[] = {
+    {"none", Type::None, 0}, {"pred", Type::Pred, 4},     {"b8", Type::B8, 1},     {"b16", Type::B16, 2},
+    {"b32", Type::B32, 4},   {"b64", Type::B64, 8},       {"u8", Type::U8, 1},     {"u16", Type::U16, 2},
+    {"u32", Type::U32, 4},   {"u64", Type::U64, 8},       {"s8", Type::S8, 1},     {"s16", Type::S16, 2},
+    {"s32", Type::S32, 4},   {"s64", Type::S64, 8},       {"f16", Type::F16, 2},   {"f16x2", Type::F16x2, 4},
+    {"bf16", Type::BF16, 2}, {"bf16x2", Type::BF16x2, 4}, {"tf32", Type::TF32, 4}, {"f32", Type::F32, 4},
+    {"f64", Type::F64, 8}};
 
 } // namespace
 
-unsigned bytesOf(Type t) { return types[unsigned(t)].bytes; }
-const char *nameOf(Type t) { return types[unsigned(t)].name; }
+unsigned bytesOf(Type t) { return kTypes[unsigned(t)].bytes; }
+const char *nameOf(Type t) { return kTypes[unsigned(t)].name; }
 bool isFloat(Type t) { return t >= Type::F16; }
 bool isSigned(Type t) { return t >= Type::S8 && t <= Type::S64; }
 Type typeNamed(std::string_view name) {
-  for (const TypeName &t : types)
+  for (const TypeName &t : kTypes)
     if (t.type != Type::None && name == t.name)
       return t.type;
   return Type::None;

@@ -231,13 +231,13 @@ void readFragments(Warp &w, std::span<const Operand> fragments, bool negates, F 
   }
 }
 
-constexpr unsigned mostColumns = 256;
+constexpr unsigned kMostColumns = 256;
 
 /// 16 x N sums += 16 x k by k x N in fp32.
 template <unsigned k>
 void multiply(std::vector<std::array<float, 32>> &sums, const float (&a)[16][k],
-              const float (&b)[k][mostColumns], unsigned columns) {
-  float c[mostColumns];
+              const float (&b)[k][kMostColumns], unsigned columns) {
+  float c[kMostColumns];
   for (unsigned m = 0; m < 16; ++m) {
     auto each = [&](auto f) { // row m of the fragments
       for (unsigned n = 0; n < columns; ++n)
@@ -260,7 +260,7 @@ void Products::finish(Warp &w, const Product &p) {
     for (auto &values : p.sum->values)
       values.fill(0);
   auto execute = [&]<typename T, unsigned k>(Tag<T>, std::integral_constant<unsigned, k>) {
-    float a[16][k], b[k][mostColumns];
+    float a[16][k], b[k][kMostColumns];
     auto left = [&](unsigned r, unsigned c, float x) { a[r % 16][c] = x; };
     if (i.leftInRegisters)
       readFragments<T>(w, leftOf(i), i.negatesLeft, left);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An engine that completes work late: wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_PRODUCTS_H
+#define TAYLOR_RUNTIME_PTX_PRODUCTS_H
 #include "runtime/ptx/Descriptor.h"
 #include "runtime/ptx/Program.h"
 #include <array>
@@ -71,3 +72,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A parsed program: instructions that are ready to run, and where every name lives.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_PROGRAM_H
+#define TAYLOR_RUNTIME_PTX_PROGRAM_H
 #include "runtime/ptx/Interpreter.h"
 #include <map>
 
@@ -280,3 +281,5 @@ struct Program {
 Handler handlerFor(const Instruction &);
 
 } // namespace taylor::runtime::ptx
+
+#endif

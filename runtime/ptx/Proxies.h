@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one warp knows of the others: how far they have come, and how far their proxy fences reached (PTX ISA,
 // "Async Proxy").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_PROXIES_H
+#define TAYLOR_RUNTIME_PTX_PROXIES_H
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -45,3 +46,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The registers of a multiprocessor that a block's warps share by setmaxnreg (PTX ISA, "setmaxnreg").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_REGISTERPOOL_H
+#define TAYLOR_RUNTIME_PTX_REGISTERPOOL_H
 #include "runtime/ptx/Program.h"
 
 namespace taylor::runtime::ptx {
@@ -22,3 +23,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

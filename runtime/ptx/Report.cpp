@@ -29,7 +29,7 @@ std::string Block::reasonToWait(const Warp &w, unsigned lane) const {
   }
   if (!(w.atEvent >> lane & 1))
     return "which waits for other lanes";
-  if (w.event[lane] == registerEvent)
+  if (w.event[lane] == kRegisterEvent)
     return "which waits for registers: " + std::to_string(registers.available()) + " are free";
   return "which waits for mbarrier " + hexadecimal(w.event[lane]);
 }

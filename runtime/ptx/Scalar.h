@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The scalar types of PTX on the host, and exact rounding to each of them.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_SCALAR_H
+#define TAYLOR_RUNTIME_PTX_SCALAR_H
 #include "runtime/ptx/Program.h"
 #include <bit>
 #include <cmath>
@@ -101,3 +102,5 @@ inline double fusedToOdd(double a, double b, double c) {
 }
 
 } // namespace taylor::runtime::ptx
+
+#endif

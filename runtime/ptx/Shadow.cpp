@@ -22,13 +22,13 @@ void Shadow::mark(Byte &b, const Access &a) {
 
 std::optional<Shadow::Finding> Shadow::inFlight(uint64_t address, const Byte &b) const {
   std::string line = " at line " + std::to_string(b.line);
-  if (b.copier == mbarrier)
+  if (b.copier == kMbarrier)
     return Finding{FaultKind::Malformed, address,
                    "that is an mbarrier" + line + ": requires mbarrier.inval before it"};
-  bool isBulk = b.copier & bulk;
+  bool isBulk = b.copier & kBulk;
   return Finding{FaultKind::InFlight, address,
                  std::string("that cp.async") + (isBulk ? ".bulk" : "") + " of thread " +
-                     std::to_string((b.copier & ~bulk) - 1) + line + " still fills: requires a wait " +
+                     std::to_string((b.copier & ~kBulk) - 1) + line + " still fills: requires a wait " +
                      (isBulk ? "for its mbarrier before it" : "before it")};
 }
 
@@ -117,7 +117,7 @@ std::optional<Shadow::Finding> Shadow::startCopy(uint64_t address, unsigned coun
   if (auto finding = write(address, count, a))
     return finding;
   for (uint64_t k = address; k < address + count; ++k)
-    bytes[k].copier = (a.thread + 1) | (a.async ? bulk : 0);
+    bytes[k].copier = (a.thread + 1) | (a.async ? kBulk : 0);
   return std::nullopt;
 }
 
@@ -160,7 +160,7 @@ void Shadow::finishRead(uint64_t address, const Access &a) {
 
 void Shadow::setOpaque(uint64_t address, unsigned count, bool isOpaque) {
   for (uint64_t k = address; k < address + count; ++k) {
-    bytes[k].copier = isOpaque ? mbarrier : 0;
+    bytes[k].copier = isOpaque ? kMbarrier : 0;
     bytes[k].written = false;
   }
 }

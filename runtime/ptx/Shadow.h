@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is known of each byte of a block's shared memory: whether it was written, by whom it was touched last,
 // and which asynchronous work fills or reads it.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_SHADOW_H
+#define TAYLOR_RUNTIME_PTX_SHADOW_H
 #include "runtime/ptx/Program.h"
 #include "runtime/ptx/Proxies.h"
 
@@ -55,8 +56,8 @@ private:
     bool written = false;
     bool strong : 1 = false, async : 1 = false; ///< of the last write
   };
-  static constexpr uint32_t bulk = 1u << 31,
-                            mbarrier = ~0u; ///< a flag of bulk copies; no copy, but an mbarrier
+  static constexpr uint32_t kBulk = 1u << 31,
+                            kMbarrier = ~0u; ///< a flag of bulk copies; no copy, but an mbarrier
   struct Read {
     uint32_t clock = 0;
     uint32_t line : 31 = 0, async : 1 = 0;
@@ -86,3 +87,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -2,11 +2,10 @@
 #include "runtime/ptx/TensorMap.h"
 #include "runtime/Error.h"
 #include "runtime/ptx/Program.h"
-#include <algorithm>
 
 namespace taylor::runtime::ptx {
 
-constexpr std::array<char, 8> mapMagic = {'T', 'A', 'Y', 'L', 'O', 'R', 'T', 'M'};
+constexpr std::array<char, 8> kMapMagic = {'T', 'A', 'Y', 'L', 'O', 'R', 'T', 'M'};
 
 unsigned bytesOf(TensorType t) {
   constexpr unsigned bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
@@ -14,7 +13,8 @@ unsigned bytesOf(TensorType t) {
 }
 
 bool TensorMap::isValid() const {
-  if (magic != mapMagic || rank < 1 || rank > 5 || !elementBytes || elementBytes != bytesOf(TensorType(type)))
+  if (magic != kMapMagic || rank < 1 || rank > 5 || !elementBytes ||
+      elementBytes != bytesOf(TensorType(type)))
     return false;
   for (unsigned d = 0; d < 5; ++d)
     if (box[d] < 1 || box[d] > 256 || steps[d] < 1 || steps[d] > 8)
@@ -67,7 +67,7 @@ TensorMap makeTensorMap(const TensorMapArguments &a) {
   // The manual says nothing of where shorter lines lie.
   if (a.swizzle && line < a.swizzle)
     fail("unsupported box of ", line, " bytes along dimension 0 in a swizzle of ", a.swizzle);
-  TensorMap map{mapMagic,       a.address,          {}, {}, {}, {}, uint8_t(a.rank), uint8_t(a.type),
+  TensorMap map{kMapMagic,      a.address,          {}, {}, {}, {}, uint8_t(a.rank), uint8_t(a.type),
                 uint8_t(bytes), uint8_t(a.swizzle), {}};
   for (unsigned d = 0; d < 5; ++d) {
     bool isUsed = d < a.rank;

@@ -12,7 +12,8 @@
 //   bytes 117 to 127   zero
 //
 // Dimensions past the rank have one element.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_TENSORMAP_H
+#define TAYLOR_RUNTIME_PTX_TENSORMAP_H
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -76,3 +77,5 @@ struct TensorMapArguments {
 TensorMap makeTensorMap(const TensorMapArguments &);
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The state of a warp: registers as [register][lane], positions of its lanes, and the copies that are under
 // way.
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_WARP_H
+#define TAYLOR_RUNTIME_PTX_WARP_H
 #include "runtime/ptx/AsyncCopy.h"
 #include "runtime/ptx/Products.h"
 #include "runtime/ptx/Proxies.h"
@@ -33,7 +34,7 @@ template <typename T> Cell<T> toCell(T x) {
     return std::bit_cast<Cell<T>>(x);
 }
 
-constexpr uint64_t registerEvent = ~uint64_t(0);
+constexpr uint64_t kRegisterEvent = ~uint64_t(0);
 
 struct Warp {
   Warp(Block &block, unsigned index, const Kernel &kernel);
@@ -119,3 +120,5 @@ template <typename T> struct Tag {
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions that four warps have to execute alike (PTX ISA, "Warpgroup").
-#pragma once
+#ifndef TAYLOR_RUNTIME_PTX_WARPGROUP_H
+#define TAYLOR_RUNTIME_PTX_WARPGROUP_H
 #include "runtime/ptx/Program.h"
 #include <array>
 #include <deque>
@@ -30,3 +31,5 @@ private:
 };
 
 } // namespace taylor::runtime::ptx
+
+#endif

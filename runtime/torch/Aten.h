@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libtorch's C++ interface, as CallOf takes it.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_ATEN_H
+#define TAYLOR_RUNTIME_TORCH_ATEN_H
 #include "runtime/torch/Cuda.h"
 #include "runtime/torch/Dtype.h"
 #include "runtime/torch/Layout.h"
@@ -67,3 +68,5 @@ struct Aten {
 };
 
 } // namespace taylor
+
+#endif

@@ -8,7 +8,8 @@
 //   for (const taylor::TensorInfo &input : attention.manifest().inputs) ...
 //   // q [B, H, T, d], k [B, G, U, d], v [B, G, U, e]
 //   at::Tensor o = attention.call({q, k, v});
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_ATTENTION_H
+#define TAYLOR_RUNTIME_TORCH_ATTENTION_H
 #include "runtime/Manifest.h"
 #include "runtime/torch/Dtype.h"
 #include <ATen/core/Tensor.h>
@@ -91,3 +92,5 @@ private:
 };
 
 } // namespace taylor
+
+#endif

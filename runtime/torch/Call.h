@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs a program on torch tensors (CallOf, for libtorch's C++). Everything that autograd, tracing and
 // autocast need on top stands in Operator.cpp.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_CALL_H
+#define TAYLOR_RUNTIME_TORCH_CALL_H
 #include "runtime/Error.h"
 #include "runtime/torch/Attention.h"
 #include "runtime/torch/CallOf.h"
@@ -54,3 +55,5 @@ Tensors runDecode(Program &program, at::TensorList inputs, at::TensorList cache,
                   int64_t tokens);
 
 } // namespace taylor
+
+#endif

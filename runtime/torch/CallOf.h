@@ -13,7 +13,8 @@
 //   narrow(tensor, axis, start, length)                    a view
 //   empty(sizes, strides, dtype, device), workspace(bytes, device)
 //   stream(device), threads(), parallelFor
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_CALLOF_H
+#define TAYLOR_RUNTIME_TORCH_CALLOF_H
 #include "runtime/Call.h"
 #include "runtime/Error.h"
 #include "runtime/torch/Dtype.h"
@@ -183,7 +184,7 @@ public:
     int append = kernel.function("append");
     Inputs keys(kernel, append, all, nullptr);
     int64_t added = keys.dims[TAYLOR_DIM_U];
-    int read = kernel.function(added <= runtime::mostSteps ? "step" : "extend");
+    int read = kernel.function(added <= runtime::kMostSteps ? "step" : "extend");
     if (tokens < 0)
       runtime::fail("expected at least 0 tokens before the new ones, but got ", tokens);
     checkCache(manifest, cache, kernel.device, tokens + added);
@@ -299,7 +300,7 @@ private:
 
   /// A function's tensors, in the order of its slots: no more than an artifact may have.
   struct Slots {
-    TaylorTensor tensors[runtime::maxTensors];
+    TaylorTensor tensors[runtime::kMaxTensors];
     int64_t count = 0;
     void add(const TaylorTensor &tensor) { tensors[count++] = tensor; }
   };
@@ -483,3 +484,5 @@ private:
 };
 
 } // namespace taylor
+
+#endif

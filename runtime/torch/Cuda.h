@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the operator asks of libtorch's CUDA part, which is there or not at run time: nothing of it is linked.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_CUDA_H
+#define TAYLOR_RUNTIME_TORCH_CUDA_H
 #include "runtime/torch/Gpus.h"
 #include <c10/core/Device.h>
 
@@ -14,3 +15,5 @@ void requireCuda();
 void *currentStream(c10::Device device);
 
 } // namespace taylor
+
+#endif

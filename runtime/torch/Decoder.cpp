@@ -142,7 +142,7 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
   if (preparesKeys()) {
     makeRoom(inputs, added, memory);
     output = attention.decode(inputs, memory.cache, memory.states, memory.tokens).front();
-  } else if (how != Kind::Whole && added <= runtime::mostSteps) {
+  } else if (how != Kind::Whole && added <= runtime::kMostSteps) {
     output = attention.step(all, memory.states).front();
   } else {
     all.insert(all.end(), memory.states.begin(), memory.states.end());

@@ -6,7 +6,8 @@
 //   taylor::Decoder::Memory memory;
 //   at::Tensor o = decoder.extend({q, k, v}, memory);      // a prompt of any length
 //   o = decoder.extend({q1, k1, v1}, memory);              // and one token after the other
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_DECODER_H
+#define TAYLOR_RUNTIME_TORCH_DECODER_H
 #include "runtime/torch/Attention.h"
 #include <array>
 
@@ -87,3 +88,5 @@ private:
 };
 
 } // namespace taylor
+
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors as a manifest describes them, beside the inputs of a call: for tensors without data and for traced
 // sizes too.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_DESCRIBE_H
+#define TAYLOR_RUNTIME_TORCH_DESCRIBE_H
 #include "runtime/Manifest.h"
 #include <ATen/core/Tensor.h>
 #include <vector>
@@ -23,3 +24,5 @@ at::Tensor describeState(const runtime::TensorInfo &info, const at::Tensor &befo
 void appendAbsent(const runtime::Manifest &manifest, std::vector<at::Tensor> &inputs);
 
 } // namespace taylor
+
+#endif

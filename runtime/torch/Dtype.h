@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Torch's scalar types and ours. Headers alone: the same for libtorch's C++ interface and for its stable ABI.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_DTYPE_H
+#define TAYLOR_RUNTIME_TORCH_DTYPE_H
 #include "runtime/taylor.h"
 #include <cstdint>
 #include <torch/headeronly/core/ScalarType.h>
@@ -44,3 +45,5 @@ inline int32_t dtypeOf(torch::headeronly::ScalarType type) {
 }
 
 } // namespace taylor
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The GPUs of this machine by torch's numbers, as the driver tells them. No header of torch.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_GPUS_H
+#define TAYLOR_RUNTIME_TORCH_GPUS_H
 #include <string>
 
 namespace taylor {
@@ -13,3 +14,5 @@ const std::string &targetOfGpu(int index);
 const std::string &nameOfGpu(int index);
 
 } // namespace taylor
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When a pool of torch's threads is better left alone, whatever interface calls it. No header of torch.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_LATETHREADS_H
+#define TAYLOR_RUNTIME_TORCH_LATETHREADS_H
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -32,7 +33,7 @@ public:
   void count(int64_t threads, int64_t begin, int64_t finished, bool isLate) {
     int64_t end = nanoseconds(), wait = end - finished, work = finished - begin;
     // Threads share blocks until none is left, so who waits much longer than it worked waits for no work.
-    isLate |= wait > std::max(timeSlice, 3 * work);
+    isLate |= wait > std::max(kTimeSlice, 3 * work);
     add(threads, end - begin, isLate ? wait : 0);
   }
 
@@ -42,21 +43,21 @@ private:
   void add(int64_t threads, int64_t spent, int64_t late) {
     int64_t all = spentInTotal.fetch_add(spent, std::memory_order_relaxed) + spent;
     int64_t lost = lateInTotal.fetch_add(late, std::memory_order_relaxed) + late;
-    if (all < window)
+    if (all < kWindow)
       return;
     spentInTotal.store(0, std::memory_order_relaxed);
     lateInTotal.store(0, std::memory_order_relaxed);
     int64_t last = pause.load(std::memory_order_relaxed), next = 0;
     if (threads * lost > (threads - 1) * all) {
-      next = last == 0 ? shortest : std::min(2 * last, longest);
+      next = last == 0 ? kShortest : std::min(2 * last, kLongest);
       shunnedUntil.store(nanoseconds() + next, std::memory_order_relaxed);
     }
     pause.store(next, std::memory_order_relaxed);
   }
 
-  static constexpr int64_t timeSlice = 1000000; // 1 ms: the scheduler takes a core away for longer
-  static constexpr int64_t window = 10000000;   // 10 ms: a late thread is seen once or twice
-  static constexpr int64_t shortest = 50000000, longest = 1000000000; // of working alone
+  static constexpr int64_t kTimeSlice = 1000000; // 1 ms: the scheduler takes a core away for longer
+  static constexpr int64_t kWindow = 10000000;   // 10 ms: a late thread is seen once or twice
+  static constexpr int64_t kShortest = 50000000, kLongest = 1000000000; // of working alone
   std::atomic<int64_t> spentInTotal{0}, lateInTotal{0}, pause{0}, shunnedUntil{0};
 };
 
@@ -81,3 +82,5 @@ private:
 };
 
 } // namespace taylor
+
+#endif

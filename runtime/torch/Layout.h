@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strides of the tensors that the operators allocate: the same rule for real tensors and for traced ones
 // (SymInt). No header of torch.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_LAYOUT_H
+#define TAYLOR_RUNTIME_TORCH_LAYOUT_H
 #include "runtime/artifact.h"
 #include <array>
 #include <cstddef>
@@ -55,3 +56,5 @@ Extents<Int> denseStrides(const Extents<Int> &sizes, const Like &like) {
 }
 
 } // namespace taylor
+
+#endif

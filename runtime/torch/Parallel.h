@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Torch's own threads, so that kernels and torch's operators never compete for cores.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_PARALLEL_H
+#define TAYLOR_RUNTIME_TORCH_PARALLEL_H
 #include <cstdint>
 
 namespace taylor {
@@ -16,3 +17,5 @@ void silenceThreadWarning();
 void parallelFor(void *context, int64_t tasks, void (*task)(void *, int64_t), void *taskContext);
 
 } // namespace taylor
+
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which kernel serves a call of the operators, for any interface of torch: CallOf.h says what such an
 // interface has.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_PROBLEMOF_H
+#define TAYLOR_RUNTIME_TORCH_PROBLEMOF_H
 #include "runtime/Call.h"
 #include "runtime/Error.h"
 #include "runtime/torch/Dtype.h"
@@ -128,3 +129,5 @@ private:
 };
 
 } // namespace taylor
+
+#endif

@@ -16,7 +16,7 @@ namespace {
 using runtime::fail;
 
 /// Any GPU's code does for the interpreter.
-constexpr const char *anyGpu = "--target=sm_80";
+constexpr const char *kAnyGpu = "--target=sm_80";
 
 /// What identifies a file's contents without reading them; all 0 for text.
 struct Stamp {
@@ -74,11 +74,11 @@ std::string keyOf(std::string_view spec, std::string_view options) {
 }
 
 /// What identity() says of an artifact: "PATH.so#CHECKSUM", in 16 hexadecimal digits.
-constexpr size_t checksumDigits = 16;
+constexpr size_t kChecksumDigits = 16;
 
 std::string pinArtifact(const std::string &path, uint64_t checksum) {
-  std::string digits(checksumDigits, '0');
-  for (size_t i = checksumDigits; i-- > 0; checksum /= 16)
+  std::string digits(kChecksumDigits, '0');
+  for (size_t i = kChecksumDigits; i-- > 0; checksum /= 16)
     digits[i] = "0123456789abcdef"[checksum % 16];
   return path + "#" + digits;
 }
@@ -88,7 +88,7 @@ std::string artifactPath(const std::string &spec) {
   constexpr std::string_view ending = ".so";
   if (spec.size() > ending.size() && spec.ends_with(ending))
     return spec;
-  size_t tail = checksumDigits + 1;
+  size_t tail = kChecksumDigits + 1;
   if (spec.size() <= tail + ending.size() || spec[spec.size() - tail] != '#')
     return "";
   std::string path = spec.substr(0, spec.size() - tail);
@@ -227,8 +227,8 @@ Program::Program(std::string spec, std::string options, std::string_view name)
     pinned = pinArtifact(path, fixed->checksum());
     if (spec != path && spec != pinned)
       fail("expected the artifact '", path, "' of the forward, with checksum ",
-           spec.substr(spec.size() - checksumDigits), ", but got another file, with checksum ",
-           pinned.substr(pinned.size() - checksumDigits), "; run the forward again");
+           spec.substr(spec.size() - kChecksumDigits), ", but got another file, with checksum ",
+           pinned.substr(pinned.size() - kChecksumDigits), "; run the forward again");
   } else {
     source = runtime::Specification::read(spec);
     pinned = source.text;
@@ -326,7 +326,7 @@ const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e
   } else {
     std::vector<std::string> all = sizedArguments(dtype, d, e);
     if (!namesTarget && place.device != TAYLOR_CPU)
-      all.push_back(place.target ? "--target=" + *place.target : anyGpu);
+      all.push_back(place.target ? "--target=" + *place.target : kAnyGpu);
     artifact = runtime::compile({source.text, name.empty() ? source.name : std::string(name)}, all);
   }
   // Kept for the life of the program: there are few, and callers hold references.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which kernel serves a call: from (specification, options) and from dtype and head sizes of the inputs.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_REGISTRY_H
+#define TAYLOR_RUNTIME_TORCH_REGISTRY_H
 #include "dialect/AxisRole.h"
 #include "runtime/Artifact.h"
 #include "runtime/Cache.h"
@@ -95,3 +96,5 @@ private:
 };
 
 } // namespace taylor
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors for what kernels write.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_RESULTS_H
+#define TAYLOR_RUNTIME_TORCH_RESULTS_H
 #include <ATen/core/Tensor.h>
 
 namespace taylor {
@@ -11,3 +12,5 @@ namespace taylor {
 at::Tensor emptyResult(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions &options);
 
 } // namespace taylor
+
+#endif

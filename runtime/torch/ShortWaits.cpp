@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /// 20 to 50 us, by the processor's PAUSE.
-static constexpr char spinCount[] = "GOMP_SPINCOUNT=1000";
+static constexpr char kSpinCount[] = "GOMP_SPINCOUNT=1000";
 
 static bool sets(const char *variable, const char *name) {
   size_t length = strlen(name);
@@ -33,7 +33,7 @@ static void startAgain(int, char **arguments, char **variables) {
   path[length] = '\0';
   auto **changed = static_cast<char **>(alloca((count + 2) * sizeof(char *)));
   memcpy(changed, variables, count * sizeof(char *));
-  changed[count] = const_cast<char *>(spinCount);
+  changed[count] = const_cast<char *>(kSpinCount);
   changed[count + 1] = nullptr;
   execve(path, arguments, changed); // where that fails, waits are long
 }

@@ -1,4 +1,4 @@
-# Scalars of a weight that several others read: passes take the time of the text, not of its paths, which double with each line here.
+# Scalars of a weight that several others read, and those of a floor: passes take the time of the text, not of its paths, which double with each line here.
 #
 # RUN: rm -rf %t && mkdir %t && %python %s %t
 """python3 shared-scalars.py FOLDER"""
@@ -32,3 +32,12 @@ for name, (first, following, weight) in CASES.items():
     assert done.returncode == 0, (name, done.stderr)
     # Each line is a few scalars in the forward, and some more in the backward.
     assert done.stdout.count(" = ") < 40 * LINES, (name, done.stdout.count(" = "))
+
+# A floor: the lowering to tiles asks whether it is the same for all keys.
+scalars = ["a0 = %r * 0.5"] + [f"a{i + 1} = a{i} * 0.5 + a{i} * 0.4" for i in range(LINES)]
+path = folder / "floor.mlir"
+path.write_text(f"{HEADER.replace('%v: !v)', '%v: !v, %r: !row)')}  %n, %z, %m = taylor.pairwise {{ s = dot(%q, %k), {', '.join(scalars)}, "
+                f"m = maximum(s, a{LINES}), w = exp(s - m) }} visible(u <= t) -> rows(w, %v), rows(w), maximum : !q, !k, !row, !v -> !o, !row, !row\n"
+                "  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n")
+done = subprocess.run(["taylorc", path, "--forward-only", "--emit=tile"], capture_output=True, text=True, timeout=60)
+assert done.returncode == 0, done.stderr

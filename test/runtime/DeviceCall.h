@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A call of the fixture's code for a GPU (device-fixture/): its arrays, its expected values, and artifacts
 // with a few bytes changed.
-#pragma once
+#ifndef TAYLOR_TEST_RUNTIME_DEVICECALL_H
+#define TAYLOR_TEST_RUNTIME_DEVICECALL_H
 #include "runtime/Artifact.h"
 #include "runtime/Call.h"
 #include "test/runtime/Fixture.h"
@@ -98,3 +99,5 @@ protected:
 };
 
 } // namespace taylor::test::device
+
+#endif

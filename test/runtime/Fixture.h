@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The hand-written artifact (artifact-fixture/) as unit tests use it.
-#pragma once
+#ifndef TAYLOR_TEST_RUNTIME_FIXTURE_H
+#define TAYLOR_TEST_RUNTIME_FIXTURE_H
 #include "runtime/taylor.h"
 #include <cmath>
 #include <cstdlib>
@@ -148,3 +149,5 @@ inline int run(const Kernel &kernel, const char *function, std::vector<TaylorTen
 }
 
 } // namespace taylor::test
+
+#endif

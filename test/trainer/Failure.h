@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-// The message of the Error that the work throws.
+/// The message of the Error that the work throws.
 template <typename Work> std::string failure(Work work) {
   try {
     work();
@@ -17,7 +17,7 @@ template <typename Work> std::string failure(Work work) {
   return "(no error)";
 }
 
-// A folder of a test's own, gone afterwards.
+/// A folder of a test's own, gone afterwards.
 struct TemporaryFolder {
   TemporaryFolder()
       : path(std::filesystem::temp_directory_path() / ("taylor-test-" + std::to_string(::getpid()))) {

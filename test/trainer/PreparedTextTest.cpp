@@ -230,7 +230,7 @@ TEST_F(PreparedText, DamagedFilesAreRefused) {
 }
 
 TEST_F(PreparedText, UnfinishedPreparationsAreRefused) {
-  std::filesystem::rename(folder.path / "description.json", folder.path / progressFile);
+  std::filesystem::rename(folder.path / "description.json", folder.path / kProgressFile);
   EXPECT_TRUE(isPreparedText(folder.path));
   EXPECT_EQ(failure([&] { readPreparedText(folder.path, false, 1); }),
             "requires a finished preparation, but that of '" + folder.path.string() +

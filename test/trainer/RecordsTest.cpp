@@ -309,7 +309,7 @@ TEST(Records, LinesGoOnFromEveryBlock) {
 TEST(Records, LinesOfAnyLength) {
   TemporaryFolder folder;
   auto line = [](int64_t size) { return "{\"text\": \"" + std::string(size - 12, 'x') + "\"}"; };
-  for (int64_t longest : {longestRecord, longestRecord + 1}) {
+  for (int64_t longest : {kLongestRecord, kLongestRecord + 1}) {
     std::string path =
         folder.write("a.jsonl", line(20) + "\n" + line(longest) + "\n" + line(20) + "\n" + line(longest));
     std::vector<std::pair<Cursor, size_t>> ends;
@@ -317,7 +317,7 @@ TEST(Records, LinesOfAnyLength) {
     ASSERT_EQ(found.size(), 4u);
     for (int64_t i = 0; i < 4; ++i) {
       EXPECT_EQ(std::get<0>(found[i]), i + 1);
-      EXPECT_EQ(std::get<2>(found[i]), longest > longestRecord && i % 2 ? int(Defect::TooLong) : -1) << i;
+      EXPECT_EQ(std::get<2>(found[i]), longest > kLongestRecord && i % 2 ? int(Defect::TooLong) : -1) << i;
     }
     auto [cursor, count] = ends[0]; // and on from there
     EXPECT_EQ(recordsOf(input(path), {"text"}, cursor),
@@ -342,13 +342,13 @@ TEST(Records, TextIsCutAsDocumentsAre) {
     }
   // A line without an end is cut in front of a character.
   std::string euros = "a";
-  while (int64_t(euros.size()) < longestRecord + 1000)
+  while (int64_t(euros.size()) < kLongestRecord + 1000)
     euros += "\xE2\x82\xAC";
   InputFile file = input(folder.write("a.txt", euros + "\nshort\n"));
   std::vector<Found> found = recordsOf(file, {"text", 1000});
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(std::get<1>(found[0]) + std::get<1>(found[1]) + std::get<1>(found[2]), euros + "\nshort\n");
-  EXPECT_LE(int64_t(std::get<1>(found[0]).size()), longestRecord);
+  EXPECT_LE(int64_t(std::get<1>(found[0]).size()), kLongestRecord);
   EXPECT_EQ(validUtf8Prefix(std::get<1>(found[0])), std::get<1>(found[0]).size());
 }
 

@@ -69,7 +69,7 @@ TEST(Tokenizer, LongTextsAreCutWhereNothingChanges) {
     sentencepiece::SentencePieceProcessor whole;
     ASSERT_TRUE(whole.LoadFromSerializedProto(model).ok());
     for (const char *between : {"\n", "\n\n  ", "  ", "\r\n"}) {
-      std::string text = words(5 * Tokenizer::usualPiece / 2, between);
+      std::string text = words(5 * Tokenizer::kUsualPiece / 2, between);
       std::vector<int> expected;
       ASSERT_TRUE(whole.Encode(text, &expected).ok());
       EXPECT_EQ(tokenizer.encode(text), expected) << prefix << between;
@@ -83,7 +83,7 @@ TEST(Tokenizer, LongTextsAreCutWhereNothingChanges) {
 TEST(Tokenizer, ALineWithoutAPlaceToCut) {
   Tokenizer tokenizer(train(false, true), "m");
   std::string letters;
-  while (letters.size() < Tokenizer::longestPiece + 1000)
+  while (letters.size() < Tokenizer::kLongestPiece + 1000)
     letters += "a\xE2\x82\xAC";
   EXPECT_EQ(tokenizer.decode(tokenizer.encode(letters)), letters);
 }

@@ -173,7 +173,7 @@ public:
   std::vector<double> numbers(const char *name) const {
     std::vector<double> result;
     for (const json &value : require(name, "a list of numbers", [](const json &value) {
-           return value.is_array() && value.size() <= OutlierDetector::size &&
+           return value.is_array() && value.size() <= OutlierDetector::kSize &&
                   std::all_of(value.begin(), value.end(), isNumber);
          }))
       result.push_back(readNumber(value, NAN));

@@ -20,7 +20,7 @@ namespace {
 // x [B, H, T, D] turned by position in Hugging Face's layout: channel c pairs with c + D/2.
 at::Tensor rotate(const at::Tensor &x) {
   int64_t tokens = x.size(2), half = x.size(3) / 2;
-  at::Tensor frequencies = at::pow(ropeTheta, at::arange(half, at::kDouble) * (-1.0 / half));
+  at::Tensor frequencies = at::pow(kRopeTheta, at::arange(half, at::kDouble) * (-1.0 / half));
   at::Tensor angles = at::outer(at::arange(tokens, at::kDouble), frequencies);
   at::Tensor cosine = angles.cos().to(at::kFloat), sine = angles.sin().to(at::kFloat);
   at::Tensor first = x.narrow(3, 0, half), second = x.narrow(3, half, half);
@@ -153,7 +153,7 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
       {"head_dim", model.headWidth()},
       {"max_position_embeddings", description.context},
       {"rms_norm_eps", model.normEpsilon},
-      {"rope_theta", ropeTheta},
+      {"rope_theta", kRopeTheta},
       {"hidden_act", "silu"},
       {"attention_bias", false},
       {"attention_dropout", 0.0},

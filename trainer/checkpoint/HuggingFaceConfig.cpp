@@ -16,7 +16,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int64_t mostPieces = 65536; // of a tokenizer (text/Tokenizer.h)
+constexpr int64_t kMostPieces = 65536; // of a tokenizer (text/Tokenizer.h)
 
 std::string shown(const json &value) {
   std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -37,7 +37,7 @@ const std::vector<OnlyValue> &onlyValues() {
       {"attention_bias", false, "the specification says which projections have a bias"},
       {"mlp_bias", false, "the linear maps of the MLP have none"},
       {"hidden_act", "silu", "the MLP is SwiGLU"},
-      {"rope_theta", ropeTheta, "the specification has its rotary positions itself"},
+      {"rope_theta", kRopeTheta, "the specification has its rotary positions itself"},
       {"rope_scaling", nullptr, "the specification has its rotary positions itself"},
       {"pretraining_tp", 1, "products are not cut in slices"},
       {"sliding_window", nullptr, "the specification says what a token sees"},
@@ -161,7 +161,7 @@ public:
     // As transformers 5 writes rope_theta.
     if (const json rope = config.value("rope_parameters", json()); rope.is_object()) {
       for (const auto &[key, value] : rope.items()) {
-        json only = key == "rope_theta"              ? json(ropeTheta)
+        json only = key == "rope_theta"              ? json(kRopeTheta)
                     : key == "partial_rotary_factor" ? json(1)
                                                      : json("default");
         bool known =
@@ -247,7 +247,7 @@ ModelDescription readHuggingFace(const fs::path &folder) {
   config.checkKind();
   ModelDescription description;
   ModelConfig &model = description.model;
-  description.vocabulary = config.whole("vocab_size", 1, mostPieces);
+  description.vocabulary = config.whole("vocab_size", 1, kMostPieces);
   model.hidden = config.whole("hidden_size", 1, kWidestHidden);
   model.intermediate = config.whole("intermediate_size", 1, kWidestInner);
   model.layers = config.whole("num_hidden_layers", 1, kMostLayers);

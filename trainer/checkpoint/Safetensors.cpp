@@ -13,7 +13,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr uint64_t maximalHeader = 100'000'000; // the limit of the reference implementation
+constexpr uint64_t kMaximalHeader = 100'000'000; // the limit of the reference implementation
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
 // The product of the sizes, or -1 where it overflows.
@@ -84,7 +84,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path &path) : file(path)
   if (file.size() < sizeof length)
     fail("expected safetensors, but '", origin, "' has ", file.size(), " bytes");
   std::memcpy(&length, file.data(), sizeof length);
-  if (length > maximalHeader || length > file.size() - sizeof length)
+  if (length > kMaximalHeader || length > file.size() - sizeof length)
     fail("expected safetensors, but '", origin, "' has ", file.size(), " bytes and a header of ", length,
          ": truncated, or another format");
   json header = parseHeader(file.view().substr(sizeof length, length), origin);

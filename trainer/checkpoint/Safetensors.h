@@ -11,7 +11,7 @@
 
 namespace taylor::trainer {
 
-// A tensor's bytes, dense and row-major, in the file (reading) or in memory (writing).
+/// A tensor's bytes, dense and row-major, in the file (reading) or in memory (writing).
 struct TensorView {
   std::string dtype; // "F32", "BF16", "F64", "F16", "I64", "I32", "U8", ..
   std::vector<int64_t> shape;
@@ -19,8 +19,8 @@ struct TensorView {
   size_t size = 0; // bytes
 };
 
-// A file of named tensors, mapped. Everything the header says is checked before a byte is used: Throws Error
-// that names the file, and the tensor where there is one.
+/// A file of named tensors, mapped. Everything the header says is checked before a byte is used: Throws Error
+/// that names the file, and the tensor where there is one.
 class SafetensorsFile {
 public:
   explicit SafetensorsFile(const std::filesystem::path &path);
@@ -33,11 +33,11 @@ private:
   std::map<std::string, std::string> strings;
 };
 
-// Writes and flushes a file, tensors in the order of their names. Throws Error.
+/// Writes and flushes a file, tensors in the order of their names. Throws Error.
 void writeSafetensors(const std::filesystem::path &path, const std::map<std::string, TensorView> &tensors,
                       const std::map<std::string, std::string> &metadata);
 
-// Bytes of one element, or 0 for a dtype that is not known.
+/// Bytes of one element, or 0 for a dtype that is not known.
 size_t dtypeSize(const std::string &dtype);
 
 } // namespace taylor::trainer

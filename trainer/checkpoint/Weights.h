@@ -6,15 +6,15 @@
 
 namespace taylor::trainer {
 
-// The tensors of a model's folder: those of model.safetensors, or of the shards that
-// model.safetensors.index.json names, as `transformers` writes them where a model is large.
+/// The tensors of a model's folder: those of model.safetensors, or of the shards that
+/// model.safetensors.index.json names, as `transformers` writes them where a model is large.
 class Weights {
 public:
-  // Throws Error that names what is missing, and what else is wrong.
+  /// Throws Error that names what is missing, and what else is wrong.
   explicit Weights(const std::filesystem::path &folder);
 
   const std::map<std::string, TensorView> &tensors() const { return all; }
-  // The file that lists the tensors: for messages.
+  /// The file that lists the tensors: for messages.
   const std::string &origin() const { return list; }
 
 private:

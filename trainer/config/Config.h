@@ -13,10 +13,11 @@
 
 namespace taylor::trainer {
 
-// Values of a specification's free parameters by name; which names there are is the specification's business.
+/// Values of a specification's free parameters by name; which names there are is the specification's
+/// business.
 using Parameters = std::map<std::string, double>;
 
-// One field: where it lives, under which key, what it means.
+/// One field: where it lives, under which key, what it means.
 struct Setting {
   std::string key; // "train.steps"
   std::variant<int64_t *, double *, bool *, std::string *, Parameters *> value;
@@ -40,21 +41,21 @@ private:
   std::string current;
 };
 
-// Throws Error that names `key` unless `value` is one of the choices.
+/// Throws Error that names `key` unless `value` is one of the choices.
 void requireOneOf(const std::vector<std::string> &choices, const char *key, const std::string &value);
-// Throws Error where recall's pairs have too few symbols for their keys or too small a context.
+/// Throws Error where recall's pairs have too few symbols for their keys or too small a context.
 void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context);
 
-// What is larger is a slip, and would end in memory that cannot be had, or in sums beyond 2^63: more threads
-// than any machine has cores, and more steps than any run makes. Sizes of a model are such that its
-// parameters can be counted, and its tensors addressed.
+/// What is larger is a slip, and would end in memory that cannot be had, or in sums beyond 2^63: more threads
+/// than any machine has cores, and more steps than any run makes. Sizes of a model are such that its
+/// parameters can be counted, and its tensors addressed.
 inline constexpr int64_t kMostThreads = 1024, kMostSteps = 1'000'000'000'000, kMostTokens = int64_t(1) << 62;
 inline constexpr int64_t kMostLayers = 10'000, kWidestHidden = 1 << 20, kWidestInner = 1 << 22,
                          kMostHeads = 1 << 16, kWidestHead = 1 << 16;
 inline constexpr int64_t kLargestBatch = 1 << 24, kLongestContext = 1 << 27;
 
-// Names of what computes: "cpu"; "cuda", the first GPU; "ptx", the processor, with the attention's GPU code
-// in the interpreter.
+/// Names of what computes: "cpu"; "cuda", the first GPU; "ptx", the processor, with the attention's GPU code
+/// in the interpreter.
 std::vector<std::string> devices();
 
 struct RunConfig {
@@ -76,7 +77,7 @@ struct AttentionConfig {
   void check() const;
 };
 
-// The shape of the Llama. `vocabulary` is not here: the tokenizer has it.
+/// The shape of the Llama. `vocabulary` is not here: the tokenizer has it.
 struct ModelConfig {
   int64_t hidden = 256;
   int64_t intermediate = 704;
@@ -187,42 +188,42 @@ struct Config {
   EvaluationConfig evaluation;
   CheckpointConfig checkpoint;
   LogConfig log;
-  // By key, "FILE:LINE:COLUMN: " of the value that a file gave, where no override took its place.
+  /// By key, "FILE:LINE:COLUMN: " of the value that a file gave, where no override took its place.
   std::map<std::string, std::string> places;
 
   Settings settings();
-  // Throws Error for what no run could do, at the value's place in its file.
+  /// Throws Error for what no run could do, at the value's place in its file.
   void check() const;
 };
 
-// Reads TOML files over the defaults, one over the other, then the overrides ("key=value", in order). In
-// front of its sections a file may say `base = "FILE.toml"`, another file that is read first, and `preset =
-// "NAME"` (Preset.h), which comes behind the base and before the file's own settings. Throws Error, with
-// file, line and column where there is one; unknown keys are refused with the nearest known one. Does not
-// call check().
+/// Reads TOML files over the defaults, one over the other, then the overrides ("key=value", in order). In
+/// front of its sections a file may say `base = "FILE.toml"`, another file that is read first, and `preset =
+/// "NAME"` (Preset.h), which comes behind the base and before the file's own settings. Throws Error, with
+/// file, line and column where there is one; unknown keys are refused with the nearest known one. Does not
+/// call check().
 Config readConfig(const std::vector<std::string> &files, const std::vector<std::string> &overrides);
 
-// The text of a TOML file that gives exactly this configuration, with each field's help as a comment.
+/// The text of a TOML file that gives exactly this configuration, with each field's help as a comment.
 std::string writeConfig(Config config);
 
-// A field's key and its value as writeConfig() has it, in the same order.
+/// A field's key and its value as writeConfig() has it, in the same order.
 struct WrittenSetting {
   std::string key, value;
   bool isPath;
 };
 std::vector<WrittenSetting> writtenSettings(Config config);
 
-// One line per field: key, default, meaning.
+/// One line per field: key, default, meaning.
 std::string describeSettings();
 
-// Keys whose last part is the option's name, or begins with it: "--layers" is model.layers, "--documents" is
-// data.document_mask. It helps a user who writes a setting as an option.
+/// Keys whose last part is the option's name, or begins with it: "--layers" is model.layers, "--documents" is
+/// data.document_mask. It helps a user who writes a setting as an option.
 std::vector<std::string> settingsLike(const std::string &option);
 
-// The shortest text that reads back as exactly this number: "0.1", "10".
+/// The shortest text that reads back as exactly this number: "0.1", "10".
 std::string formatExactly(double value);
 
-// The candidate with the smallest edit distance to the name.
+/// The candidate with the smallest edit distance to the name.
 std::string nearestName(const std::string &name, const std::vector<std::string> &candidates);
 
 } // namespace taylor::trainer

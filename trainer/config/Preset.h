@@ -9,7 +9,7 @@ namespace taylor::trainer {
 
 std::vector<std::string> presets();
 
-// Sets what the preset has an opinion on, and leaves everything else. `name` is one of presets().
+/// Sets what the preset has an opinion on, and leaves everything else. `name` is one of presets().
 void applyPreset(const std::string &name, Config &config);
 
 } // namespace taylor::trainer

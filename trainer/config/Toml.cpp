@@ -6,7 +6,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int mostParts = 32;
+constexpr int kMostParts = 32;
 
 // The byte behind the string that begins at `begin`, or the end of the text.
 size_t endOfString(std::string_view text, size_t begin) {
@@ -47,10 +47,10 @@ void requireShallowToml(const std::string &contents, const std::string &file) {
       continue;
     }
     if (c == '.' && parts > 0) {
-      if (++parts > mostParts) {
+      if (++parts > kMostParts) {
         std::string_view before = text.substr(0, begin);
         fail(file, ":", std::count(before.begin(), before.end(), '\n') + 1, ":", begin - before.rfind('\n'),
-             ": expected TOML with names of at most ", mostParts,
+             ": expected TOML with names of at most ", kMostParts,
              " parts, but got one of more; the settings have two or three, as train.steps");
       }
     } else if (c == '#') {

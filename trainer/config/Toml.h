@@ -11,16 +11,16 @@
 
 namespace taylor::trainer {
 
-// "FILE:LINE:COLUMN: ", in front of what is wrong there.
+/// "FILE:LINE:COLUMN: ", in front of what is wrong there.
 inline std::string place(const std::string &file, const toml::source_region &source) {
   return text(file, ":", source.begin.line, ":", source.begin.column, ": ");
 }
 
-// Throws Error where a name has more parts than any of ours, of which each becomes a table in the one before:
-// the library goes through them by recursion.
+/// Throws Error where a name has more parts than any of ours, of which each becomes a table in the one
+/// before: the library goes through them by recursion.
 void requireShallowToml(const std::string &contents, const std::string &file);
 
-// Throws Error where the file is no TOML.
+/// Throws Error where the file is no TOML.
 inline toml::table parseToml(const std::string &file) {
   std::string contents = readFile(file);
   requireShallowToml(contents, file);

@@ -9,7 +9,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int64_t firstBucket = int64_t(1) << 20, bucket = int64_t(25) << 20; // bytes
+constexpr int64_t kFirstBucket = int64_t(1) << 20, kBucket = int64_t(25) << 20; // bytes
 
 // Without a hook the Reducer takes means.
 class Sum : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
@@ -47,15 +47,15 @@ GradientReducer::GradientReducer(const Group &group, const std::vector<Parameter
   broadcastParameters(group, parameters);
   std::vector<bool> sparse(tensors.size(), false);
   auto [buckets, limits] =
-      c10d::compute_bucket_assignment_by_size(tensors, {size_t(firstBucket), size_t(bucket)}, sparse);
+      c10d::compute_bucket_assignment_by_size(tensors, {size_t(kFirstBucket), size_t(kBucket)}, sparse);
   // Gradients come from the last layer on.
   std::reverse(buckets.begin(), buckets.end());
   std::reverse(limits.begin(), limits.end());
   parts = std::make_unique<Parts>();
   const auto &processes = group.connection()->processes;
   parts->reducer = std::make_shared<c10d::Reducer>(
-      tensors, buckets, processes, sparse, bucket, /*find_unused_parameters=*/false,
-      /*gradient_as_bucket_view=*/true, names, firstBucket, /*skip_all_reduce_unused_params=*/false,
+      tensors, buckets, processes, sparse, kBucket, /*find_unused_parameters=*/false,
+      /*gradient_as_bucket_view=*/true, names, kFirstBucket, /*skip_all_reduce_unused_params=*/false,
       /*use_python_reducer=*/false, std::vector<int64_t>());
   parts->logger = std::make_unique<c10d::Logger>(parts->reducer);
   parts->logger->set_construction_data_and_log("Llama", {}, -1, /*broadcast_buffers=*/false,

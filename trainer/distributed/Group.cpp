@@ -21,9 +21,9 @@ namespace {
 using std::chrono::seconds;
 
 // How long a collective waits for a process that lives, but does not come: for one that evaluates or saves.
-constexpr seconds collectiveTimeout{1800};
-constexpr seconds leaveTimeout{30};
-constexpr size_t broadcastBuffer = size_t(25) << 20; // bytes of tensors that travel together
+constexpr seconds kCollectiveTimeout{1800};
+constexpr seconds kLeaveTimeout{30};
+constexpr size_t kBroadcastBuffer = size_t(25) << 20; // bytes of tensors that travel together
 
 std::string hereOf(int64_t rank) { return text("here/", rank); }
 std::string leftOf(int64_t rank) { return text("left/", rank); }
@@ -112,20 +112,20 @@ Group::Group(const World &theWorld, const std::string &device, seconds patience)
   c10::initLogging();
   shared = std::make_unique<Connection>();
   shared->store = openStore(world, patience);
-  shared->watched = another(*shared->store, "watch", Watch::silence);
+  shared->watched = another(*shared->store, "watch", Watch::kSilence);
   Watch::announce(*shared->watched, world.rank);
   shared->hosts = meet(*shared->store, world, patience);
-  shared->store->setTimeout(collectiveTimeout);
+  shared->store->setTimeout(kCollectiveTimeout);
   shared->processes = c10::make_intrusive<c10d::ProcessGroup>(int(world.rank), int(world.size));
-  auto processors = c10::make_intrusive<StoreBackend>(another(*shared->store, "cpu", collectiveTimeout),
+  auto processors = c10::make_intrusive<StoreBackend>(another(*shared->store, "cpu", kCollectiveTimeout),
                                                       int(world.rank), int(world.size));
   using Type = c10d::ProcessGroup::BackendType;
   shared->processes->setBackend(c10::DeviceType::CPU, Type::CUSTOM, processors);
   shared->processes->setDefaultBackend(Type::CUSTOM);
   if (device == "cuda") {
     shared->processes->setBackend(c10::DeviceType::CUDA, Type::NCCL,
-                                  makeNccl(another(*shared->store, "nccl", collectiveTimeout),
-                                           int(world.rank), int(world.size), collectiveTimeout));
+                                  makeNccl(another(*shared->store, "nccl", kCollectiveTimeout),
+                                           int(world.rank), int(world.size), kCollectiveTimeout));
     shared->processes->setDefaultBackend(Type::NCCL);
   }
   shared->watch.emplace(shared->watched, world, shared->hosts);
@@ -137,7 +137,7 @@ void Group::broadcast(const std::vector<at::Tensor> &tensors, int64_t from) cons
   std::vector<at::Tensor> dense;
   for (const at::Tensor &tensor : tensors)
     dense.push_back(tensor.detach());
-  c10d::broadcast_coalesced(shared->processes, dense, broadcastBuffer, int(from));
+  c10d::broadcast_coalesced(shared->processes, dense, kBroadcastBuffer, int(from));
 }
 
 std::string Group::broadcastBytes(std::string bytes, int64_t from) const {
@@ -207,17 +207,17 @@ void Group::leave() {
   std::vector<std::string> keys; // the store ends with this process
   for (int64_t rank = 0; rank < size(); ++rank)
     keys.push_back(leftOf(rank));
-  shared->store->wait(keys, leaveTimeout);
+  shared->store->wait(keys, kLeaveTimeout);
 }
 
 void Group::abandon(const std::string &reason, bool lostConnection) {
   if (!shared || !shared->watch)
     return;
   if (lostConnection) // the watch knows whose
-    std::this_thread::sleep_for(2 * Watch::silence);
+    std::this_thread::sleep_for(2 * Watch::kSilence);
   shared->watch.reset();
   if (!isFirst()) // where all fail for one reason, the first says it
-    std::this_thread::sleep_for(1.5 * Watch::beat);
+    std::this_thread::sleep_for(1.5 * Watch::kBeat);
   Watch::Report report = Watch::Report::First;
   try {
     report = Watch::report(*shared->watched, reason,
@@ -233,7 +233,7 @@ void Group::abandon(const std::string &reason, bool lostConnection) {
 void Group::end(int status) const {
   std::fflush(nullptr);
   if (lingers)
-    std::this_thread::sleep_for(3 * Watch::beat);
+    std::this_thread::sleep_for(3 * Watch::kBeat);
   ::_exit(status);
 }
 

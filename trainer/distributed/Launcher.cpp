@@ -25,7 +25,7 @@ namespace {
 
 // How long the others have to end once one has failed, and how long all have once a signal asked them to: for
 // a step and a checkpoint.
-constexpr auto failurePatience = std::chrono::seconds(5), signalPatience = std::chrono::seconds(300);
+constexpr auto kFailurePatience = std::chrono::seconds(5), kSignalPatience = std::chrono::seconds(300);
 
 [[noreturn]] void become(int64_t rank, int64_t count, const Listening &listening, char **arguments) {
   auto set = [](const char *name, int64_t value) { ::setenv(name, std::to_string(value).c_str(), 1); };
@@ -34,9 +34,9 @@ constexpr auto failurePatience = std::chrono::seconds(5), signalPatience = std::
   set("WORLD_SIZE", count);
   ::setenv("MASTER_ADDR", "127.0.0.1", 1);
   set("MASTER_PORT", listening.port);
-  set(launchedVariable, 1);
+  set(kLaunchedVariable, 1);
   if (rank == 0)
-    set(listeningVariable, listening.socket);
+    set(kListeningVariable, listening.socket);
   else
     ::close(listening.socket);
   int64_t threads = std::max<int64_t>(1, std::thread::hardware_concurrency() / count);
@@ -83,7 +83,7 @@ private:
     if (int signal = interrupted(); signal && !ending) {
       ending = true;
       send(signal);
-      deadline = Clock::now() + signalPatience;
+      deadline = Clock::now() + kSignalPatience;
     }
     if (ending && Clock::now() > deadline) {
       send(SIGKILL);
@@ -106,7 +106,7 @@ private:
       std::fprintf(stderr, "error: process %lld of %zu was killed by signal %d; the others are ended\n",
                    (long long)rank, children.size(), WTERMSIG(result));
     ending = true;
-    deadline = Clock::now() + failurePatience;
+    deadline = Clock::now() + kFailurePatience;
   }
 
   std::vector<pid_t> children; // -1: ended

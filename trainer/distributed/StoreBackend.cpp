@@ -8,9 +8,9 @@ namespace taylor::trainer {
 namespace {
 
 // TCPStore's server refuses values of more than 8 MiB.
-constexpr size_t pieceSize = size_t(4) << 20;
+constexpr size_t kPieceSize = size_t(4) << 20;
 // What may lie in the store of broadcasts, which their root does not wait for.
-constexpr int64_t mostShared = int64_t(64) << 20;
+constexpr int64_t kMostShared = int64_t(64) << 20;
 
 std::span<std::byte> bytesOf(const at::Tensor &tensor) {
   return {static_cast<std::byte *>(tensor.mutable_data_ptr()), tensor.nbytes()};
@@ -100,8 +100,8 @@ std::string StoreBackend::key(int64_t from) const {
 }
 
 void StoreBackend::put(const std::string &key, std::span<const std::byte> bytes) {
-  for (size_t begin = 0, piece = 0; begin < bytes.size(); begin += pieceSize, ++piece) {
-    std::span<const std::byte> part = bytes.subspan(begin, std::min(pieceSize, bytes.size() - begin));
+  for (size_t begin = 0, piece = 0; begin < bytes.size(); begin += kPieceSize, ++piece) {
+    std::span<const std::byte> part = bytes.subspan(begin, std::min(kPieceSize, bytes.size() - begin));
     auto first = reinterpret_cast<const uint8_t *>(part.data());
     store->set(pieceOf(key, piece), std::vector<uint8_t>(first, first + part.size()));
     sent.emplace_back(number, pieceOf(key, piece));
@@ -126,11 +126,11 @@ void StoreBackend::take(const std::vector<Message> &messages) {
     size = 0;
   };
   for (const Message &message : messages)
-    for (size_t begin = 0, piece = 0; begin < message.bytes.size(); begin += pieceSize, ++piece) {
+    for (size_t begin = 0, piece = 0; begin < message.bytes.size(); begin += kPieceSize, ++piece) {
       keys.push_back(pieceOf(message.key, piece));
-      places.push_back(message.bytes.subspan(begin, std::min(pieceSize, message.bytes.size() - begin)));
+      places.push_back(message.bytes.subspan(begin, std::min(kPieceSize, message.bytes.size() - begin)));
       size += places.back().size();
-      if (size >= pieceSize)
+      if (size >= kPieceSize)
         fetch();
     }
   fetch();
@@ -178,7 +178,7 @@ void StoreBackend::share(const at::Tensor &tensor, int64_t root) {
   else
     take({{key(root), bytesOf(tensor)}});
   shared += tensor.nbytes();
-  if (shared > mostShared) {
+  if (shared > kMostShared) {
     ++number;
     at::Tensor mine = at::zeros({1}, at::kByte);
     collect(at::empty({getSize(), 1}, at::kByte), mine);

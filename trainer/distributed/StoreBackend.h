@@ -13,14 +13,14 @@
 
 namespace taylor::trainer {
 
-// broadcast, allreduce (sum) and allgather of dense, contiguous tensors on the processor. Calls return at
-// once; a thread does them in order, so that they overlap with what the caller computes. Every process of the
-// store must make the same calls in the same order. A sum is added by one process, in the order of ranks, and
-// handed to the others: its bits are the same everywhere and from run to run. A process sends and receives
-// twice what it sums, for any number of processes.
+/// broadcast, allreduce (sum) and allgather of dense, contiguous tensors on the processor. Calls return at
+/// once; a thread does them in order, so that they overlap with what the caller computes. Every process of
+/// the store must make the same calls in the same order. A sum is added by one process, in the order of
+/// ranks, and handed to the others: its bits are the same everywhere and from run to run. A process sends and
+/// receives twice what it sums, for any number of processes.
 class StoreBackend : public c10d::Backend {
 public:
-  // `store` is this backend's alone: keys, and the connection, on which it waits.
+  /// `store` is this backend's alone: keys, and the connection, on which it waits.
   StoreBackend(c10::intrusive_ptr<c10d::Store> store, int rank, int size);
   ~StoreBackend() override;
 
@@ -29,7 +29,7 @@ public:
                                            const c10d::BroadcastOptions &options) override;
   c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor> &tensors,
                                            const c10d::AllreduceOptions &options) override;
-  // `result` has the shape [processes, ..] of `mine`'s [..].
+  /// `result` has the shape [processes, ..] of `mine`'s [..].
   c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor &result, at::Tensor &mine,
                                                  const c10d::AllgatherOptions &options) override;
 
@@ -44,11 +44,11 @@ private:
   c10::intrusive_ptr<c10d::Work> enqueue(c10d::OpType type, std::vector<at::Tensor> tensors,
                                          Operation operation);
   void work();
-  // Under a key that lasts until the operation after the next one in which all wait for all.
+  /// Under a key that lasts until the operation after the next one in which all wait for all.
   void put(const std::string &key, std::span<const std::byte> bytes);
   void take(const std::vector<Message> &messages);
-  // Behind an operation in which every process has waited for every other: all have read what was sent in
-  // front of it.
+  /// Behind an operation in which every process has waited for every other: all have read what was sent in
+  /// front of it.
   void forget();
   std::string key(int64_t from) const;
   void sum(const at::Tensor &flat);

@@ -12,7 +12,7 @@ namespace {
 const char *const wayOut =
     "; all processes end, checkpoints are whole, and --resume goes on from the last one";
 const std::string failed = "failed"; // REASON separator SENTENCE
-constexpr char separator = '\0';
+constexpr char kSeparator = '\0';
 
 std::string beatsOf(int64_t rank) { return text("beats/", rank); }
 
@@ -30,11 +30,11 @@ std::string Watch::nameOf(int64_t rank, const std::vector<std::string> &hosts) {
 void Watch::announce(c10d::Store &store, int64_t rank) { store.set(beatsOf(rank), std::string("none")); }
 
 Watch::Report Watch::report(c10d::Store &store, const std::string &reason, const std::string &sentence) {
-  std::string mine = reason + separator + sentence;
+  std::string mine = reason + kSeparator + sentence;
   std::string first = store.compareSet(failed, std::string(), mine);
   if (first == mine)
     return Report::First;
-  return first.substr(0, first.find(separator)) == reason ? Report::Same : Report::Other;
+  return first.substr(0, first.find(kSeparator)) == reason ? Report::Same : Report::Other;
 }
 
 Watch::Watch(c10::intrusive_ptr<c10d::Store> theStore, World theWorld, std::vector<std::string> theHosts)
@@ -59,7 +59,7 @@ void Watch::end(const std::string &message) {
                  message.c_str());
   std::fflush(stderr);
   if (world.hostsStore()) // which ends with this process: the others are to read there why
-    std::this_thread::sleep_for(3 * beat);
+    std::this_thread::sleep_for(3 * kBeat);
   ::_exit(1); // other threads wait for what will not come
 }
 
@@ -72,7 +72,7 @@ void Watch::lookAt(int64_t rank, const std::string &beats) {
   Clock::time_point now = Clock::now();
   auto silentFor = [&] {
     std::lock_guard lock(mutex);
-    if (now - judged > silence / 2) // stopped itself: the others may have been too
+    if (now - judged > kSilence / 2) // stopped itself: the others may have been too
       seen.clear();
     judged = now;
     Seen &last = seen[rank];
@@ -80,8 +80,8 @@ void Watch::lookAt(int64_t rank, const std::string &beats) {
       last = {beats, now};
     return now - last.when;
   };
-  if (silentFor() > silence) {
-    std::string message = nameOf(rank, hosts) + text(" has been silent for ", silence.count(), " s", wayOut);
+  if (silentFor() > kSilence) {
+    std::string message = nameOf(rank, hosts) + text(" has been silent for ", kSilence.count(), " s", wayOut);
     report(*store, message, message);
     end(message);
   }
@@ -91,7 +91,7 @@ void Watch::look(int64_t beats) {
   store->set(beatsOf(world.rank), std::to_string(beats));
   if (store->check({failed})) {
     std::string report = content(*store, failed);
-    end(world.launched ? "" : report.substr(report.find(separator) + 1)); // whose terminal has it already
+    end(world.launched ? "" : report.substr(report.find(kSeparator) + 1)); // whose terminal has it already
   }
   if (world.isFirst()) {
     std::vector<std::string> keys;
@@ -122,21 +122,21 @@ void Watch::beatOften() {
     }
     std::lock_guard lock(mutex);
     looked = Clock::now();
-  } while (sleep(beat));
+  } while (sleep(kBeat));
 }
 
 void Watch::guard() {
   std::unique_lock lock(mutex);
   Clock::time_point before = Clock::now();
-  while (!changed.wait_for(lock, beat, [&] { return silent; })) {
+  while (!changed.wait_for(lock, kBeat, [&] { return silent; })) {
     Clock::time_point now = Clock::now();
     // A process that was stopped itself knows nothing about the others.
-    if (now - before > silence / 2) {
+    if (now - before > kSilence / 2) {
       looked = now;
       seen.clear();
     }
     before = now;
-    if (now - looked > silence)
+    if (now - looked > kSilence)
       end(lostConnection());
   }
 }

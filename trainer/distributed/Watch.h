@@ -11,35 +11,35 @@
 
 namespace taylor::trainer {
 
-// Ends this process, with a message that names another, once that one has died, has been silent for `silence`
-// or has said why it fails: whoever waits for it in a collective would wait for ever. A thread beats once a
-// second in the store; process 0 looks at all, the others at process 0, which says whom it misses. A second
-// one ends the process where the first is stuck: what is asked over a cable that is cut has no answer and no
-// error.
+/// Ends this process, with a message that names another, once that one has died, has been silent for
+/// `silence` or has said why it fails: whoever waits for it in a collective would wait for ever. A thread
+/// beats once a second in the store; process 0 looks at all, the others at process 0, which says whom it
+/// misses. A second one ends the process where the first is stuck: what is asked over a cable that is cut has
+/// no answer and no error.
 class Watch {
 public:
-  static constexpr std::chrono::seconds beat{1}, silence{15};
+  static constexpr std::chrono::seconds kBeat{1}, kSilence{15};
 
-  // `store`: a connection of its own. `hosts`: the machine of each process, for messages.
+  /// `store`: a connection of its own. `hosts`: the machine of each process, for messages.
   Watch(c10::intrusive_ptr<c10d::Store> store, World world, std::vector<std::string> hosts);
   ~Watch();
   Watch(const Watch &) = delete;
   Watch &operator=(const Watch &) = delete;
 
-  // This process' first beat, in front of the watch's own: nobody is to wait for it.
+  /// This process' first beat, in front of the watch's own: nobody is to wait for it.
   static void announce(c10d::Store &store, int64_t rank);
-  // Tells the others to end, unless somebody has already: `sentence` is what they say, and `reason` what went
-  // wrong, whoever found it. Returns whether this was the first, or the first had the same reason.
+  /// Tells the others to end, unless somebody has already: `sentence` is what they say, and `reason` what
+  /// went wrong, whoever found it. Returns whether this was the first, or the first had the same reason.
   enum class Report { First, Same, Other };
   static Report report(c10d::Store &store, const std::string &reason, const std::string &sentence);
-  // "process 3 (host)".
+  /// "process 3 (host)".
   static std::string nameOf(int64_t rank, const std::vector<std::string> &hosts);
 
 private:
   using Clock = std::chrono::steady_clock;
   void beatOften();
   void guard();
-  // Waits for `time`, unless this ends meanwhile: then false.
+  /// Waits for `time`, unless this ends meanwhile: then false.
   bool sleep(Clock::duration time);
   void look(int64_t beats);
   void lookAt(int64_t rank, const std::string &beats);

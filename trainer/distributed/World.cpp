@@ -40,7 +40,7 @@ std::string required(const char *name, const char *because) {
        "; start with torchrun, srun or --processes N, which set it");
 }
 
-constexpr int64_t mostProcesses = 1 << 20;
+constexpr int64_t kMostProcesses = 1 << 20;
 
 void readMaster(World &world) {
   world.masterAddress = required("MASTER_ADDR", "WORLD_SIZE says that there are others");
@@ -50,24 +50,24 @@ void readMaster(World &world) {
 
 World fromTorchrun(const std::string &size) {
   World world;
-  world.size = number("WORLD_SIZE", size, 1, mostProcesses);
+  world.size = number("WORLD_SIZE", size, 1, kMostProcesses);
   world.rank = number("RANK", required("RANK", "WORLD_SIZE is set"), 0, world.size - 1);
   world.local = number("LOCAL_RANK", variable("LOCAL_RANK").value_or("0"), 0, world.size - 1);
   if (world.size > 1)
     readMaster(world);
-  world.launched = variable(launchedVariable).has_value();
+  world.launched = variable(kLaunchedVariable).has_value();
   world.agentStore = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (std::optional<std::string> attempt = variable("TORCHELASTIC_RESTART_COUNT"))
-    world.attempt = number("TORCHELASTIC_RESTART_COUNT", *attempt, 0, mostProcesses);
+    world.attempt = number("TORCHELASTIC_RESTART_COUNT", *attempt, 0, kMostProcesses);
   world.runId = variable("TORCHELASTIC_RUN_ID").value_or("");
-  if (std::optional<std::string> socket = variable(listeningVariable); socket && world.isFirst())
-    world.listening = number(listeningVariable, *socket, 0, mostProcesses);
+  if (std::optional<std::string> socket = variable(kListeningVariable); socket && world.isFirst())
+    world.listening = number(kListeningVariable, *socket, 0, kMostProcesses);
   return world;
 }
 
 World fromSlurm(const std::string &size) {
   World world;
-  world.size = number("SLURM_NTASKS", size, 1, mostProcesses);
+  world.size = number("SLURM_NTASKS", size, 1, kMostProcesses);
   world.rank = number("SLURM_PROCID", required("SLURM_PROCID", "SLURM_NTASKS is set"), 0, world.size - 1);
   world.local = number("SLURM_LOCALID", required("SLURM_LOCALID", "SLURM_NTASKS is set"), 0, world.size - 1);
   if (variable("MASTER_ADDR") && variable("MASTER_PORT")) {

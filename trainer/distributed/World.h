@@ -8,9 +8,9 @@
 
 namespace taylor::trainer {
 
-// Set by the launcher: in all its processes, and in process 0 with the socket of World::listening.
-inline constexpr const char *launchedVariable = "TAYLOR_LAUNCHED";
-inline constexpr const char *listeningVariable = "TAYLOR_LISTENING_SOCKET";
+/// Set by the launcher: in all its processes, and in process 0 with the socket of World::listening.
+inline constexpr const char *kLaunchedVariable = "TAYLOR_LAUNCHED";
+inline constexpr const char *kListeningVariable = "TAYLOR_LISTENING_SOCKET";
 
 struct World {
   int64_t rank = 0, size = 1;
@@ -24,23 +24,23 @@ struct World {
   int listening = -1;      // a socket of process 0 that is bound to the port already
   bool isFirst() const { return rank == 0; }
   bool hostsStore() const { return isFirst() && !agentStore; }
-  // The share [begin, begin + count) of `total` equal things that this process has. Throws Error, naming
-  // `what`, where they cannot be shared equally.
+  /// The share [begin, begin + count) of `total` equal things that this process has. Throws Error, naming
+  /// `what`, where they cannot be shared equally.
   int64_t share(int64_t total, const char *what) const;
 };
 
-// What torchrun says (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT), or SLURM of a task of several
-// (SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID; the first node of SLURM_JOB_NODELIST, and a port that follows
-// from SLURM_JOB_ID, unless MASTER_ADDR and MASTER_PORT say otherwise); else this process is alone. Throws
-// Error where a variable lacks or is no number in its range.
+/// What torchrun says (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT), or SLURM of a task of several
+/// (SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID; the first node of SLURM_JOB_NODELIST, and a port that follows
+/// from SLURM_JOB_ID, unless MASTER_ADDR and MASTER_PORT say otherwise); else this process is alone. Throws
+/// Error where a variable lacks or is no number in its range.
 World worldFromEnvironment();
 
-// Leaves this process one GPU of those that it may see (CUDA_VISIBLE_DEVICES), that of its number on this
-// machine, unless it sees one alone. To be called before anything asks for a GPU. Throws Error where there
-// are not enough.
+/// Leaves this process one GPU of those that it may see (CUDA_VISIBLE_DEVICES), that of its number on this
+/// machine, unless it sees one alone. To be called before anything asks for a GPU. Throws Error where there
+/// are not enough.
 void chooseGpu(const World &world);
 
-// The first host of a list as SLURM writes them: "node[07-09,12],login" is "node07".
+/// The first host of a list as SLURM writes them: "node[07-09,12],login" is "node07".
 std::string firstHost(const std::string &list);
 
 } // namespace taylor::trainer

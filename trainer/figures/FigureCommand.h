@@ -21,7 +21,7 @@ struct FigureOptions {
 
 CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options);
 
-// Trains what the figure lacks and draws it. Returns the exit status. Throws Error.
+/// Trains what the figure lacks and draws it. Returns the exit status. Throws Error.
 int makeFigure(const FigureOptions &options);
 
 } // namespace taylor::trainer

@@ -5,16 +5,16 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD"; // U+FFFD
-constexpr size_t mostOpen = 64;                          // tokens
-constexpr size_t longestCharacter = 4;                   // bytes
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD"; // U+FFFD
+constexpr size_t kMostOpen = 64;                          // tokens
+constexpr size_t kLongestCharacter = 4;                   // bytes
 
 } // namespace
 
 std::string_view TextStream::whole() const {
   std::string_view text = all;
-  while (text.ends_with(replacement))
-    text.remove_suffix(replacement.size());
+  while (text.ends_with(kReplacement))
+    text.remove_suffix(kReplacement.size());
   return text;
 }
 
@@ -23,16 +23,16 @@ void TextStream::add(std::span<const int> tokens) {
   std::string decoded = tokenizer->decode(window);
   all.resize(settledText);
   all.append(decoded, settledBytes);
-  if (!all.ends_with(replacement))
+  if (!all.ends_with(kReplacement))
     return settle(0, 0);
-  if (window.size() - settledTokens < mostOpen)
+  if (window.size() - settledTokens < kMostOpen)
     return;
   // Bytes that make no characters. Whatever follows cannot change how those in front of the last few are
   // read; and their border cuts no character in two if its halves are read as they are together.
-  auto border = window.end() - longestCharacter;
+  auto border = window.end() - kLongestCharacter;
   std::string rest = tokenizer->decode({border, window.end()});
   if (tokenizer->decode({window.begin(), border}) + rest == decoded)
-    settle(longestCharacter, rest.size());
+    settle(kLongestCharacter, rest.size());
 }
 
 void TextStream::settle(size_t rest, size_t restBytes) {

@@ -9,26 +9,26 @@
 
 namespace taylor::trainer {
 
-// The text of tokens that come one after another: what Tokenizer::decode gives of all of them, at a cost that
-// does not grow with what was there before. Only a tail of the tokens is decoded again.
-//
-//   tokens  .. settled .. | window: settled, then open |
-//   text    .. settled .............. | of the open ones |
-//
-// Text is settled up to the end of a character: pieces may be single bytes of one. The window keeps some
-// settled tokens in front of the open ones, since a tokenizer may drop a blank at a text's beginning.
+/// The text of tokens that come one after another: what Tokenizer::decode gives of all of them, at a cost
+/// that does not grow with what was there before. Only a tail of the tokens is decoded again.
+///
+///   tokens  .. settled .. | window: settled, then open |
+///   text    .. settled .............. | of the open ones |
+///
+/// Text is settled up to the end of a character: pieces may be single bytes of one. The window keeps some
+/// settled tokens in front of the open ones, since a tokenizer may drop a blank at a text's beginning.
 class TextStream {
 public:
   explicit TextStream(const Tokenizer &tokenizer) : tokenizer(&tokenizer) {}
 
   void add(std::span<const int> tokens);
   const std::string &text() const { return all; }
-  // Without a character that the last tokens begin and do not end, which is decoded as U+FFFD.
+  /// Without a character that the last tokens begin and do not end, which is decoded as U+FFFD.
   std::string_view whole() const;
 
 private:
-  // Moves the border to in front of the window's last `rest` tokens, which give the last `restBytes` of the
-  // text.
+  /// Moves the border to in front of the window's last `rest` tokens, which give the last `restBytes` of the
+  /// text.
   void settle(size_t rest, size_t restBytes);
 
   const Tokenizer *tokenizer;

@@ -13,19 +13,19 @@ struct AttentionKernel {
   AttentionFunction function;
 };
 
-// Whether a specification of this name is a compiled one: a library, which is loaded as it is, so that its
-// maker's code runs.
+/// Whether a specification of this name is a compiled one: a library, which is loaded as it is, so that its
+/// maker's code runs.
 bool isNativeCode(const std::string &specification);
 
-// Throws Error where a file of settings, which may have come with a checkpoint, names a compiled
-// specification that the command line does not.
+/// Throws Error where a file of settings, which may have come with a checkpoint, names a compiled
+/// specification that the command line does not.
 void requireChosenCode(const Config &config);
 
-// Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled
-// one (.so). Throws Error if the file is missing or the specification has not one output; the compiler's own
-// errors come as they are.
-// `documents`: the kernel keeps documents apart, and its function takes their numbers.
-// `device` is one of devices(); where there is no such GPU, the runtime's message says what is missing.
+/// Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled
+/// one (.so). Throws Error if the file is missing or the specification has not one output; the compiler's own
+/// errors come as they are.
+/// `documents`: the kernel keeps documents apart, and its function takes their numbers.
+/// `device` is one of devices(); where there is no such GPU, the runtime's message says what is missing.
 AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
                                  const std::string &device = "cpu", bool documents = false);
 

@@ -20,7 +20,7 @@ using runtime::Source;
 using runtime::TensorInfo;
 
 // More would not be addressed, with model.hidden of them for each.
-constexpr int64_t mostFeatures = int64_t(1) << 40;
+constexpr int64_t kMostFeatures = int64_t(1) << 40;
 
 bool isToken(const Axis &axis) { return axis.name == "t" || axis.name == "u"; }
 
@@ -177,7 +177,7 @@ Model::Layer Model::createLayer(int64_t index) {
       if (axis.name == "b" || isToken(axis))
         continue;
       shape.push_back(axisSize(axis));
-      if (shape.back() > 0 && features > mostFeatures / shape.back())
+      if (shape.back() > 0 && features > kMostFeatures / shape.back())
         fail("unsupported sizes: argument '%", info.name,
              "' of the specification has more than 2^40 elements");
       features *= shape.back();
@@ -191,7 +191,7 @@ Model::Layer Model::createLayer(int64_t index) {
   int64_t features = 1;
   for (const Axis &axis : attention.output.axes)
     if (axis.name != "b" && !isToken(axis)) {
-      if (axisSize(axis) > 0 && features > mostFeatures / axisSize(axis))
+      if (axisSize(axis) > 0 && features > kMostFeatures / axisSize(axis))
         fail("unsupported sizes: the specification's output has more than 2^40 elements for a token");
       features *= axisSize(axis);
     }

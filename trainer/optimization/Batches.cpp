@@ -49,7 +49,7 @@ void BatchLoader::work(int64_t first, int64_t end) {
       caught = std::current_exception();
     }
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return stopped || ready.size() < ahead; });
+    changed.wait(lock, [&] { return stopped || ready.size() < kAhead; });
     if (stopped)
       return;
     failure = caught;

@@ -10,7 +10,7 @@
 
 namespace taylor::trainer {
 
-// A process's share of a step's sequences, on the processor. B sequences of T tokens.
+/// A process's share of a step's sequences, on the processor. B sequences of T tokens.
 struct Batch {
   at::Tensor inputs, targets; // [B, T] int64; a target of -100 is not learned
   at::Tensor documents;       // [B, T] i32, the number of each token's document; undefined if nobody asks
@@ -18,26 +18,26 @@ struct Batch {
   int64_t counted = 0; // targets to learn in all of these
 };
 
-// Makes the batches of coming steps in a thread of its own, so that a step finds its tokens in memory: text
-// that is mapped from a disk is read while the step before computes.
+/// Makes the batches of coming steps in a thread of its own, so that a step finds its tokens in memory: text
+/// that is mapped from a disk is read while the step before computes.
 class BatchLoader {
 public:
-  // Steps count from `first` to `end` (not included). `count` sequences from `begin` on of each step's batch.
-  // `documents`: whether batches have them.
+  /// Steps count from `first` to `end` (not included). `count` sequences from `begin` on of each step's
+  /// batch. `documents`: whether batches have them.
   BatchLoader(const Sampler &sampler, bool documents, int64_t begin, int64_t count, int64_t first,
               int64_t end);
   ~BatchLoader();
   BatchLoader(const BatchLoader &) = delete;
   BatchLoader &operator=(const BatchLoader &) = delete;
 
-  // The next step's batch. Adds to `waited` the seconds until it was there. Throws what reading threw.
+  /// The next step's batch. Adds to `waited` the seconds until it was there. Throws what reading threw.
   Batch next(double &waited);
 
 private:
   void work(int64_t first, int64_t end);
   Batch make(int64_t step) const;
 
-  static constexpr size_t ahead = 2; // batches that are ready
+  static constexpr size_t kAhead = 2; // batches that are ready
   const Sampler &sampler;
   bool documents;
   int64_t begin, count;

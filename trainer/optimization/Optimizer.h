@@ -8,31 +8,31 @@
 
 namespace taylor::trainer {
 
-// AdamW around torch's fused kernel (3.6 times as fast on two threads as torch::optim::AdamW, which has no
-// fused form). State is kept by parameter name, so that it can be saved as tensors.
-//
-// Where config.shard is set, each process of the group owns whole parameters, about as many numbers as the
-// others: it alone has their moments and updates them, and hands their values to the others (Rajbhandari et
-// al., "ZeRO", SC 2020, stage 1).
+/// AdamW around torch's fused kernel (3.6 times as fast on two threads as torch::optim::AdamW, which has no
+/// fused form). State is kept by parameter name, so that it can be saved as tensors.
+///
+/// Where config.shard is set, each process of the group owns whole parameters, about as many numbers as the
+/// others: it alone has their moments and updates them, and hands their values to the others (Rajbhandari et
+/// al., "ZeRO", SC 2020, stage 1).
 class Optimizer {
 public:
-  // `group` must outlive this.
+  /// `group` must outlive this.
   Optimizer(const OptimizerConfig &config, const std::vector<Parameter> &parameters, const Group &group);
 
-  // The 2-norm of the whole gradient before clipping; scales the gradient down to config.clip where it is
-  // larger.
+  /// The 2-norm of the whole gradient before clipping; scales the gradient down to config.clip where it is
+  /// larger.
   double clipGradients();
-  // One update with the learning rate given. Parameters without a gradient stay.
+  /// One update with the learning rate given. Parameters without a gradient stay.
   void step(double learningRate);
   void zeroGradients();
 
   using State = std::map<std::string, at::Tensor>;
-  // "exp_avg.NAME", "exp_avg_sq.NAME", "step.NAME" for each parameter. All processes call it; the first gets
-  // all tensors, on the processor what others own, and the others get what they own.
+  /// "exp_avg.NAME", "exp_avg_sq.NAME", "step.NAME" for each parameter. All processes call it; the first gets
+  /// all tensors, on the processor what others own, and the others get what they own.
   State state() const;
-  // Tensors of those names and shapes for a file's content, in the first process.
+  /// Tensors of those names and shapes for a file's content, in the first process.
   State room() const;
-  // All processes call it, the first with a state that room() made and somebody filled.
+  /// All processes call it, the first with a state that room() made and somebody filled.
   void restore(const State &filled);
 
 private:

@@ -7,11 +7,11 @@ namespace taylor::trainer {
 
 double OutlierDetector::score(double value) {
   double result = 0;
-  if (window.size() == size) {
-    double mean = std::accumulate(window.begin(), window.end(), 0.0) / size, squares = 0;
+  if (window.size() == kSize) {
+    double mean = std::accumulate(window.begin(), window.end(), 0.0) / kSize, squares = 0;
     for (double x : window)
       squares += (x - mean) * (x - mean);
-    result = squares > 0 ? (value - mean) / std::sqrt(squares / size) : 0;
+    result = squares > 0 ? (value - mean) / std::sqrt(squares / kSize) : 0;
     window.erase(window.begin());
   }
   window.push_back(value);

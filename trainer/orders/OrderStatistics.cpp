@@ -104,7 +104,7 @@ void OrderStatistics::add(int64_t index, const std::map<std::string, at::Tensor>
     truncated.numerator.push_back(zeros({heads, tokens, channels}));
     truncated.mass.push_back(zeros({heads, tokens}));
   }
-  int64_t block = std::max<int64_t>(1, blockScores / (heads * tokens));
+  int64_t block = std::max<int64_t>(1, kBlockScores / (heads * tokens));
   for (int64_t begin = 0; begin < tokens; begin += block) {
     int64_t end = std::min(begin + block, tokens);
     addBlock(layer, operands, begin, end, truncated);

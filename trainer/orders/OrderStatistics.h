@@ -22,27 +22,27 @@
 
 namespace taylor::trainer {
 
-// One head's, each with one entry per order 0..N. NaN where there is nothing to divide by.
+/// One head's, each with one entry per order 0..N. NaN where there is nothing to divide by.
 struct HeadOrders {
   std::vector<double> magnitude, weightError, outputError;
 };
 
 class OrderStatistics {
 public:
-  // Of orders 0..`orders`.
+  /// Of orders 0..`orders`.
   OrderStatistics(const WeightSeries &series, int64_t layers, int64_t heads, int64_t orders);
 
-  // Adds one sequence as layer `layer` sees it: the attention's inputs [1, ..] by name, fp64. `advance` is
-  // called with the number of queries after each block. O(orders T) memory. Throws Error where weights are
-  // not finite.
+  /// Adds one sequence as layer `layer` sees it: the attention's inputs [1, ..] by name, fp64. `advance` is
+  /// called with the number of queries after each block. O(orders T) memory. Throws Error where weights are
+  /// not finite.
   void add(int64_t layer, const std::map<std::string, at::Tensor> &inputs,
            const std::function<void(int64_t)> &advance);
 
   int64_t pairs(int64_t layer) const { return sums[layer].pairs; }
   HeadOrders head(int64_t layer, int64_t head) const;
 
-  // Scores at a time: heads * queries of a block * keys. 2^20 doubles are 8 MB.
-  static constexpr int64_t blockScores = 1 << 20;
+  /// Scores at a time: heads * queries of a block * keys. 2^20 doubles are 8 MB.
+  static constexpr int64_t kBlockScores = 1 << 20;
 
 private:
   struct LayerSums {
@@ -50,7 +50,7 @@ private:
     at::Tensor magnitude, weightError, outputError; // [orders + 1, H]: sums of |term|, |w_N - w|, |o_N - o|^2
     at::Tensor weight, output;                      // [H]: sums of |w|, |o|^2
   };
-  // Of one layer and sequence: sums up to each order, and whole.
+  /// Of one layer and sequence: sums up to each order, and whole.
   struct Truncated {
     std::vector<at::Tensor> numerator, mass; // one per order: [H, T, e], [H, T]
     at::Tensor wholeNumerator, wholeMass;

@@ -23,7 +23,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int64_t highestOrder = 100; // the paper's code measures 0..99
+constexpr int64_t kHighestOrder = 100; // the paper's code measures 0..99
 
 // The folder of the results; refused before anything is computed where it cannot be made.
 fs::path checkOut(const OrdersOptions &options) {
@@ -135,8 +135,8 @@ OrdersTable tableOf(const OrderStatistics &statistics, const ModelConfig &model)
 } // namespace
 
 void OrdersOptions::check() const {
-  if (orders < 0 || orders > highestOrder)
-    fail("expected --orders from 0 to ", highestOrder, ", but got ", orders);
+  if (orders < 0 || orders > kHighestOrder)
+    fail("expected --orders from 0 to ", kHighestOrder, ", but got ", orders);
   if (sequences < 1 || sequences > kLargestBatch)
     fail("expected --sequences to be between 1 and ", kLargestBatch, ", but got ", sequences);
   if (threads < 0 || threads > kMostThreads)

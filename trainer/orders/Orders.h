@@ -20,9 +20,9 @@ struct OrdersOptions {
   void check() const; // throws Error that names the flag
 };
 
-// Measures orders (OrderStatistics.h) on a checkpoint and text, prints tables on stdout, and writes the
-// folder: orders.csv, orders.txt, orders.json, and heat maps orders.png, orders.svg with the gnuplot script
-// that draws them. The folder appears whole or not at all. Throws Error.
+/// Measures orders (OrderStatistics.h) on a checkpoint and text, prints tables on stdout, and writes the
+/// folder: orders.csv, orders.txt, orders.json, and heat maps orders.png, orders.svg with the gnuplot script
+/// that draws them. The folder appears whole or not at all. Throws Error.
 void measureOrders(const OrdersOptions &options);
 
 } // namespace taylor::trainer

@@ -6,7 +6,7 @@
 
 namespace taylor::trainer {
 
-// `taylor-train orders`: its options and their help. `options` must outlive the parse.
+/// `taylor-train orders`: its options and their help. `options` must outlive the parse.
 CLI::App *addOrdersCommand(CLI::App &app, OrdersOptions &options);
 
 } // namespace taylor::trainer

@@ -53,7 +53,7 @@ std::pair<double, double> colourRange(const OrdersTable &table, std::vector<doub
 }
 
 // The same for all tables; what differs is assigned above it.
-constexpr const char *plotScript = R"(set encoding utf8
+constexpr const char *kPlotScript = R"(set encoding utf8
 csv = ARGC < 2 ? "orders.csv" : ARG2
 if (ARG1[strlen(ARG1) - 3:] eq ".png") {
   set terminal pngcairo size 1400, height font "Sans,12"
@@ -134,7 +134,7 @@ std::string printOrdersPlot(const OrdersTable &table, const std::string &title) 
       "\norders = ", table[0][0].magnitude.size() - 1,
       "\nheight = ", std::clamp<size_t>(160 + 20 * rows, 400, 1400), "\nmagnitude_low = ", magnitudeLow,
       "\nmagnitude_high = ", magnitudeHigh, "\nerror_low = ", errorLow, "\nerror_high = ", errorHigh, "\n",
-      plotScript);
+      kPlotScript);
 }
 
 void plotOrders(const fs::path &folder, const OrdersTable &table, const std::string &title) {

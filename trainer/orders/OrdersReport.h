@@ -10,19 +10,20 @@
 
 namespace taylor::trainer {
 
-// By layer, then head.
+/// By layer, then head.
 using OrdersTable = std::vector<std::vector<HeadOrders>>;
 
-// Two tables for people: magnitudes, and errors of the output; a line per layer and head, a column per order.
+/// Two tables for people: magnitudes, and errors of the output; a line per layer and head, a column per
+/// order.
 std::string printOrders(const OrdersTable &table);
 
-// layer,head,order,mean_magnitude,weight_error,output_error; numbers read back as they are.
+/// layer,head,order,mean_magnitude,weight_error,output_error; numbers read back as they are.
 std::string printOrdersCsv(const OrdersTable &table);
 
-// A gnuplot script that draws orders.csv beside it: gnuplot -c orders.gp OUTPUT.png|OUTPUT.svg [CSV].
+/// A gnuplot script that draws orders.csv beside it: gnuplot -c orders.gp OUTPUT.png|OUTPUT.svg [CSV].
 std::string printOrdersPlot(const OrdersTable &table, const std::string &title);
 
-// Writes orders.gp, orders.png and orders.svg into a folder that has orders.csv. Throws Error.
+/// Writes orders.gp, orders.png and orders.svg into a folder that has orders.csv. Throws Error.
 void plotOrders(const std::filesystem::path &folder, const OrdersTable &table, const std::string &title);
 
 } // namespace taylor::trainer

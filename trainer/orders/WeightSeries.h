@@ -15,8 +15,8 @@
 
 namespace taylor::trainer {
 
-// What the weights w[t,u] = exp(decay[t] - decay[u]) sum over n of c[n] <query[t], key[u]>^n are made of, for
-// one sequence. All fp64.
+/// What the weights w[t,u] = exp(decay[t] - decay[u]) sum over n of c[n] <query[t], key[u]>^n are made of,
+/// for one sequence. All fp64.
 struct SeriesOperands {
   at::Tensor query; // [H, T, d], with the scale
   at::Tensor key;   // [H, T, d]
@@ -24,7 +24,7 @@ struct SeriesOperands {
   at::Tensor decay; // [H, T] or undefined
 };
 
-// The sums over visible keys that the rest of a specification reads.
+/// The sums over visible keys that the rest of a specification reads.
 struct SeriesSums {
   at::Tensor numerator; // [H, T, e]
   at::Tensor mass;      // [H, T]
@@ -33,20 +33,20 @@ struct SeriesSums {
 
 class WeightSeries {
 public:
-  // Throws Error where the weights are no power series of one product, with taylorc's message at the line of
-  // the specification.
+  /// Throws Error where the weights are no power series of one product, with taylorc's message at the line of
+  /// the specification.
   WeightSeries(const AttentionConfig &attention, const ModelConfig &model);
 
-  // c[n] for all n if there are finitely many orders; else c[n] = 1/n!.
+  /// c[n] for all n if there are finitely many orders; else c[n] = 1/n!.
   bool isFinite() const { return coefficients.has_value(); }
-  // c[n]; 0 where the series has no such order.
+  /// c[n]; 0 where the series has no such order.
   double coefficient(int64_t n) const;
-  // The highest order of a finite series.
+  /// The highest order of a finite series.
   int64_t lastOrder() const;
 
-  // From one layer's inputs [1, ..] by name, as the attention is given them.
+  /// From one layer's inputs [1, ..] by name, as the attention is given them.
   SeriesOperands operands(const std::map<std::string, at::Tensor> &inputs) const;
-  // What the specification gives for these sums: [H, ..], fp64.
+  /// What the specification gives for these sums: [H, ..], fp64.
   at::Tensor finish(const std::map<std::string, at::Tensor> &inputs, const SeriesSums &sums) const;
 
 private:

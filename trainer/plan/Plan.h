@@ -10,7 +10,7 @@
 
 namespace taylor::trainer {
 
-// Bytes of one device.
+/// Bytes of one device.
 struct MemoryPlan {
   double weights = 0, gradients = 0, optimizer = 0;
   double halves = 0;      // bf16 copies of matrices, which a step keeps for its backward
@@ -30,17 +30,17 @@ struct Plan {
   MemoryPlan memory;
 };
 
-// `devices` share each batch. `model` is that of the configuration, or one of its first layer alone. Throws
-// Error where the batch cannot be shared equally, and for what is more than 2^62 bytes.
+/// `devices` share each batch. `model` is that of the configuration, or one of its first layer alone. Throws
+/// Error where the batch cannot be shared equally, and for what is more than 2^62 bytes.
 Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int64_t devices);
 
-// Settings by which the run fits into a memory of so many bytes, for a message: "" where it does as it is,
-// "a lower train.micro_batch, optimizer.shard=true". Nothing where no settings do.
+/// Settings by which the run fits into a memory of so many bytes, for a message: "" where it does as it is,
+/// "a lower train.micro_batch, optimizer.shard=true". Nothing where no settings do.
 std::optional<std::string> whatFits(const Config &config, const Model &model, int64_t vocabulary,
                                     int64_t devices, double memory);
 
-// Seconds of a run on `devices` GPUs at a share of their peak: its steps, and its evaluations where their
-// size is known.
+/// Seconds of a run on `devices` GPUs at a share of their peak: its steps, and its evaluations where their
+/// size is known.
 double secondsOf(const Plan &plan, const Config &config, const Gpu &gpu, double share);
 
 } // namespace taylor::trainer

@@ -18,7 +18,7 @@ struct PlanOptions {
 
 CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options);
 
-// Prints what the run needs. Throws Error.
+/// Prints what the run needs. Throws Error.
 void printPlan(const PlanOptions &options);
 
 } // namespace taylor::trainer

@@ -6,15 +6,15 @@
 
 namespace taylor::trainer {
 
-// Throws Error, with a way out, where there is no gnuplot.
+/// Throws Error, with a way out, where there is no gnuplot.
 void requireGnuplot();
 
-// Runs `script` with the arguments PICTURE and DATA (ARG1, ARG2 there). Throws Error, with what gnuplot said,
-// where no picture comes of it.
+/// Runs `script` with the arguments PICTURE and DATA (ARG1, ARG2 there). Throws Error, with what gnuplot
+/// said, where no picture comes of it.
 void drawPlot(const std::filesystem::path &script, const std::filesystem::path &picture,
               const std::filesystem::path &data);
 
-// A gnuplot string in single quotes, in which nothing is replaced but a quote that is doubled.
+/// A gnuplot string in single quotes, in which nothing is replaced but a quote that is doubled.
 std::string quotedForPlot(const std::string &text);
 
 } // namespace taylor::trainer

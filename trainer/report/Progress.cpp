@@ -11,9 +11,9 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr double patience = 2.0;       // seconds before anything is shown
-constexpr double redrawEvery = 0.1;    // on a terminal
-constexpr double plainLineEvery = 5.0; // elsewhere
+constexpr double kPatience = 2.0;       // seconds before anything is shown
+constexpr double kRedrawEvery = 0.1;    // on a terminal
+constexpr double kPlainLineEvery = 5.0; // elsewhere
 
 int64_t terminalColumns() {
   struct winsize window{};
@@ -61,7 +61,7 @@ std::string formatDuration(double seconds) {
 
 Progress::Progress(std::string label, int64_t total, int64_t begin, bool eager)
     : label(std::move(label)), total(total), begin(begin), done(begin), terminal(::isatty(STDERR_FILENO)),
-      nextDraw(eager ? 0 : patience), start(Clock::now()) {}
+      nextDraw(eager ? 0 : kPatience), start(Clock::now()) {}
 
 Progress::~Progress() {
   if (drawn && !finished && terminal)
@@ -103,7 +103,7 @@ void Progress::update(int64_t nowDone, const std::string &newNote) {
   if (elapsed < nextDraw)
     return;
   draw(false);
-  nextDraw = elapsed + (terminal ? redrawEvery : plainLineEvery);
+  nextDraw = elapsed + (terminal ? kRedrawEvery : kPlainLineEvery);
 }
 
 void Progress::message(const std::string &line) {
@@ -132,7 +132,7 @@ Elapsed::~Elapsed() {
 void Elapsed::watch() {
   bool terminal = ::isatty(STDERR_FILENO);
   auto start = std::chrono::steady_clock::now();
-  auto wait = std::chrono::duration<double>(patience);
+  auto wait = std::chrono::duration<double>(kPatience);
   std::unique_lock lock(mutex);
   bool drawn = false;
   while (!ended.wait_for(lock, wait, [&] { return done; })) {

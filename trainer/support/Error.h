@@ -7,15 +7,15 @@
 
 namespace taylor::trainer {
 
-// What the user can mend: a bad file, setting or specification. Its text is the whole message; the program
-// prints it and exits with 1. Opens as everywhere in Taylor: "expected X, but got Y", "requires X",
-// "unsupported X".
+/// What the user can mend: a bad file, setting or specification. Its text is the whole message; the program
+/// prints it and exits with 1. Opens as everywhere in Taylor: "expected X, but got Y", "requires X",
+/// "unsupported X".
 class Error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
 };
 
-// Joins the parts as a stream would: text("T = ", 64). (The standard library of GCC 12 has no <format>.)
+/// Joins the parts as a stream would: text("T = ", 64). (The standard library of GCC 12 has no <format>.)
 template <typename... Parts> std::string text(const Parts &...parts) {
   std::ostringstream stream;
   (stream << ... << parts);

@@ -18,7 +18,7 @@ bool isPlainJson(std::string_view bytes) {
     } else if (byte == '"') {
       inString = true;
     } else if (byte == '[' || byte == '{') {
-      if (++depth > deepestJson)
+      if (++depth > kDeepestJson)
         return false;
     } else if (byte == ']' || byte == '}') {
       --depth;

@@ -10,7 +10,7 @@
 
 namespace taylor::trainer {
 
-// Refuses what is no whole number of 64 bits: CLI11 takes the largest one for all that lie beyond it.
+/// Refuses what is no whole number of 64 bits: CLI11 takes the largest one for all that lie beyond it.
 inline const CLI::Validator wholeNumber(
     [](std::string &given) {
       int64_t value;

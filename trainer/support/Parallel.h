@@ -13,7 +13,7 @@
 
 namespace taylor::trainer {
 
-// Calls work(i) for i in [0, count) on some threads; the first exception is thrown again here.
+/// Calls work(i) for i in [0, count) on some threads; the first exception is thrown again here.
 template <typename Work> void parallelFor(int64_t count, int64_t threads, Work work) {
   std::atomic<int64_t> next = 0;
   std::exception_ptr failure;
@@ -39,8 +39,8 @@ template <typename Work> void parallelFor(int64_t count, int64_t threads, Work w
     std::rethrow_exception(failure);
 }
 
-// What is to be said of so many threads: more than there are cores take turns and wait for each other. Empty
-// where there is nothing to say.
+/// What is to be said of so many threads: more than there are cores take turns and wait for each other. Empty
+/// where there is nothing to say.
 inline std::string warnOfThreads(const char *setting, int64_t threads) {
   int64_t cores = std::thread::hardware_concurrency();
   return cores == 0 || threads <= cores

@@ -7,7 +7,7 @@
 
 namespace taylor::trainer {
 
-// The finalizer of splitmix64: every bit of the result depends on every bit of x.
+/// The finalizer of splitmix64: every bit of the result depends on every bit of x.
 inline uint64_t mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -15,7 +15,7 @@ inline uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// A permutation of [0, count) chosen by key: where element i goes.
+/// A permutation of [0, count) chosen by key: where element i goes.
 int64_t permute(int64_t i, int64_t count, uint64_t key);
 
 } // namespace taylor::trainer

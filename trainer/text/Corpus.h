@@ -24,31 +24,31 @@ struct Corpus {
   uint64_t fingerprint = 0; // changes with any file's path, size or time of change
 };
 
-// What the corpus of the path "" is called.
+/// What the corpus of the path "" is called.
 inline constexpr const char *kHeadersTitle = "LLVM and MLIR headers";
 
-// Throws Error where the user names no file and no folder. "" is neither, and allowed.
+/// Throws Error where the user names no file and no folder. "" is neither, and allowed.
 void requireCorpus(const std::string &path);
 
-// Throws Error where `path` is a folder of text that holds the folder `out`, whose files would be read as
-// text the next time; `option` names it: "--out".
+/// Throws Error where `path` is a folder of text that holds the folder `out`, whose files would be read as
+/// text the next time; `option` names it: "--out".
 void requireOutside(const std::string &path, const std::string &out, const char *option);
 
-// The file or folder the user names; with "" the LLVM and MLIR headers and .td files of this machine. Hidden
-// files are left out of a folder. Throws Error if there is no text.
+/// The file or folder the user names; with "" the LLVM and MLIR headers and .td files of this machine. Hidden
+/// files are left out of a folder. Throws Error if there is no text.
 Corpus findCorpus(const std::string &path);
 
-// The longest document where there is so much text: short enough for about 200 documents at least, so that a
-// split by documents comes near the fraction asked for.
+/// The longest document where there is so much text: short enough for about 200 documents at least, so that a
+/// split by documents comes near the fraction asked for.
 int64_t documentPieceSize(int64_t textBytes);
 
-// The documents of a file's text: the text, cut behind a line end into pieces of at most pieceSize bytes
-// where it is longer. (A book in one file must not be one document: it would be all training or all
-// validation.)
+/// The documents of a file's text: the text, cut behind a line end into pieces of at most pieceSize bytes
+/// where it is longer. (A book in one file must not be one document: it would be all training or all
+/// validation.)
 std::vector<std::string_view> cutDocuments(std::string_view text, int64_t pieceSize);
 
-// A number in [0, 1) that depends on the document's text alone, so that copies of a document stay together.
-// Documents below validation_fraction are kept for validation.
+/// A number in [0, 1) that depends on the document's text alone, so that copies of a document stay together.
+/// Documents below validation_fraction are kept for validation.
 double documentPosition(std::string_view document);
 
 } // namespace taylor::trainer

@@ -18,8 +18,8 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int cacheFormat = 4;         // part of the key: raise when the files' meaning changes
-constexpr int64_t blockSize = 4 << 20; // bytes of text tokenized at once
+constexpr int kCacheFormat = 4;         // part of the key: raise when the files' meaning changes
+constexpr int64_t kBlockSize = 4 << 20; // bytes of text tokenized at once
 
 std::string_view readText(const Corpus::File &file, MappedFile &mapped) {
   mapped = MappedFile(file.path);
@@ -40,7 +40,7 @@ std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
   std::vector<std::string_view> sample;
   int64_t size = 0;
   for (const auto &[position, document] : documents) {
-    if (size >= tokenizerSample)
+    if (size >= kTokenizerSample)
       break;
     sample.push_back(document);
     size += document.size();
@@ -76,7 +76,7 @@ void tokenize(const Corpus &corpus, const Tokenizer &tokenizer, double fraction,
   for (size_t next = 0; next < corpus.files.size();) {
     std::vector<MappedFile> files;
     std::vector<std::string_view> documents;
-    for (int64_t block = 0; next < corpus.files.size() && block < blockSize; ++next) {
+    for (int64_t block = 0; next < corpus.files.size() && block < kBlockSize; ++next) {
       files.emplace_back();
       for (std::string_view document :
            cutDocuments(readText(corpus.files[next], files.back()), corpus.pieceSize))
@@ -155,7 +155,7 @@ Data prepareData(const DataConfig &config, int64_t threads) {
   if (!config.path.empty())
     refuseRecords(config.path, "--train-tokenizer 32000", "train");
   std::string model = config.tokenizer.empty() ? "" : readFile(config.tokenizer);
-  std::string key = text(cacheFormat, ' ', corpus.fingerprint, ' ', config.validationFraction, ' ',
+  std::string key = text(kCacheFormat, ' ', corpus.fingerprint, ' ', config.validationFraction, ' ',
                          config.tokenizer.empty() ? config.vocabulary : 0, ' ', fnv1a(model));
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", (unsigned long long)fnv1a(key));

@@ -16,13 +16,13 @@ struct Data {
   Tokens training, validation;
   std::string moreValidation; // how the user gets more text to validate with, for messages
 
-  // Differs, but for chance, where tokenizer or tokens do: the tokenizer, and tokens here and there.
+  /// Differs, but for chance, where tokenizer or tokens do: the tokenizer, and tokens here and there.
   std::string fingerprint() const;
 };
 
-// Reads what taylor-train prepare made where the path is such a folder. Otherwise finds the text, trains or
-// loads the tokenizer and tokenizes, or takes all that from the cache, where an entry stands under a hash of
-// the files' names, sizes and times and of the settings. A damaged entry is made again. Throws Error.
+/// Reads what taylor-train prepare made where the path is such a folder. Otherwise finds the text, trains or
+/// loads the tokenizer and tokenizes, or takes all that from the cache, where an entry stands under a hash of
+/// the files' names, sizes and times and of the settings. A damaged entry is made again. Throws Error.
 Data prepareData(const DataConfig &config, int64_t threads);
 
 } // namespace taylor::trainer

@@ -21,8 +21,8 @@ struct InputFile {
   bool validates = false; // all of its documents, whatever their contents
 };
 
-// By the ending: .jsonl (.ndjson, .json) and .parquet, text otherwise; each but Parquet with .gz or .zst
-// behind it. Throws Error for the endings of other compressions and of archives.
+/// By the ending: .jsonl (.ndjson, .json) and .parquet, text otherwise; each but Parquet with .gz or .zst
+/// behind it. Throws Error for the endings of other compressions and of archives.
 InputFile describeInput(const std::filesystem::path &path, int64_t size);
 
 struct Inputs {
@@ -30,14 +30,14 @@ struct Inputs {
   std::vector<std::filesystem::path> about; // beside a folder's records, text and .json that are about them
 };
 
-// What is behind the names: a file, the files of a folder and its folders (without hidden ones), what a glob
-// matches; each once, empty ones left out, in the order of the names and then by path. Throws Error for a
-// name that gives none.
+/// What is behind the names: a file, the files of a folder and its folders (without hidden ones), what a glob
+/// matches; each once, empty ones left out, in the order of the names and then by path. Throws Error for a
+/// name that gives none.
 Inputs findInputs(const std::vector<std::string> &names);
 
-// Throws Error where the file or folder has records, whose braces and keys would be taken for text: the way
-// out is taylor-train prepare with `tokenizer`, such as "--train-tokenizer 32000", and then to `use` its
-// folder.
+/// Throws Error where the file or folder has records, whose braces and keys would be taken for text: the way
+/// out is taylor-train prepare with `tokenizer`, such as "--train-tokenizer 32000", and then to `use` its
+/// folder.
 void refuseRecords(const std::string &path, const std::string &tokenizer, const char *use);
 
 } // namespace taylor::trainer

@@ -35,7 +35,7 @@ public:
       parquet::arrow::FileReaderBuilder builder;
       check(builder.Open(valueOf(arrow::io::ReadableFile::Open(path)), properties));
       parquet::ArrowReaderProperties arrowProperties;
-      arrowProperties.set_batch_size(batchRows);
+      arrowProperties.set_batch_size(kBatchRows);
       arrowProperties.set_pre_buffer(false); // else it reads a group of rows at once
       builder.properties(arrowProperties);
       reader = valueOf(builder.Build());
@@ -50,7 +50,7 @@ public:
     block.bytes.clear();
     block.records.clear();
     try {
-      while (int64_t(block.bytes.size()) < blockBytes) {
+      while (int64_t(block.bytes.size()) < kBlockBytes) {
         std::shared_ptr<arrow::RecordBatch> batch = valueOf(batches->Next());
         if (!batch)
           break;
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  static constexpr int64_t batchRows = 256;
+  static constexpr int64_t kBatchRows = 256;
 
   [[noreturn]] void failDamaged(const std::string &how) const {
     fail("cannot read the Parquet file '", path, "': ", how);
@@ -195,7 +195,7 @@ private:
       std::optional<std::string_view> text = textAt(column, i);
       if (!text) {
         block.records.push_back({0, 0, position.number, Block::Record::Missing});
-      } else if (int64_t(text->size()) > longestRecord) {
+      } else if (int64_t(text->size()) > kLongestRecord) {
         block.records.push_back({0, 0, position.number, Block::Record::TooLong});
       } else {
         block.records.push_back({block.bytes.size(), text->size(), position.number});

@@ -26,9 +26,9 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int64_t sampledFiles = 64;                  // at most
-constexpr auto commitEvery = std::chrono::seconds(1); // what a kill costs
-constexpr int64_t shownDefects = 10;
+constexpr int64_t kSampledFiles = 64;                  // at most
+constexpr auto kCommitEvery = std::chrono::seconds(1); // what a kill costs
+constexpr int64_t kShownDefects = 10;
 
 // Everything that the result depends on, by name; a preparation is gone on with only where all of it is the
 // same.
@@ -86,7 +86,7 @@ void claimFolder(const PreparationOptions &options) {
 }
 
 void emptyFolder(const fs::path &folder) {
-  removeFile(folder / descriptionFile); // first: what is left of a kill in here is not prepared text
+  removeFile(folder / kDescriptionFile); // first: what is left of a kill in here is not prepared text
   std::error_code error;
   std::vector<fs::path> files;
   for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
@@ -109,10 +109,10 @@ std::string trainOnSample(const PreparationOptions &options, const std::vector<I
                           const RecordOptions &recordOptions) {
   std::vector<std::string> sample;
   std::string bad; // the first
-  int64_t count = std::min<int64_t>(files.size(), sampledFiles), size = 0;
+  int64_t count = std::min<int64_t>(files.size(), kSampledFiles), size = 0;
   for (int64_t i = 0; i < count; ++i) {
     const InputFile &file = files[i * files.size() / count];
-    int64_t share = tokenizerSample * (i + 1) / count; // what one file lacks the next may give
+    int64_t share = kTokenizerSample * (i + 1) / count; // what one file lacks the next may give
     std::unique_ptr<RecordSource> source = openRecords(file, recordOptions);
     for (Block block; size < share && source->next(block);)
       for (const Block::Record &record : block.records) {
@@ -137,8 +137,8 @@ std::string trainOnSample(const PreparationOptions &options, const std::vector<I
 struct State {
   size_t file = 0; // that is read
   Cursor cursor;
-  int64_t empty = 0;                         // records without text
-  std::array<int64_t, defectCount> bad = {}; // records left out, by Defect
+  int64_t empty = 0;                          // records without text
+  std::array<int64_t, kDefectCount> bad = {}; // records left out, by Defect
   int64_t allBad() const { return std::accumulate(bad.begin(), bad.end(), int64_t(0)); }
 };
 
@@ -226,7 +226,7 @@ std::vector<InputFile> markValidation(std::vector<InputFile> files, const std::s
 
 bool replacesText(const PreparationOptions &options) {
   std::error_code error;
-  return options.overwrite && fs::exists(fs::path(options.out) / descriptionFile, error);
+  return options.overwrite && fs::exists(fs::path(options.out) / kDescriptionFile, error);
 }
 
 fs::path besides(const fs::path &target) {
@@ -254,7 +254,7 @@ Preparation::Preparation(const PreparationOptions &theOptions)
     tokenizer = std::make_unique<Tokenizer>(model, origin);
     emptyFolder(folder);
   }
-  if (fs::exists(folder / descriptionFile)) {
+  if (fs::exists(folder / kDescriptionFile)) {
     checkSameResult();
     finished = true;
     return;
@@ -264,7 +264,7 @@ Preparation::Preparation(const PreparationOptions &theOptions)
   SplitState trainingState, validationState;
   if (earlier) {
     checkSameRequest(*earlier);
-    std::string where = folder / progressFile;
+    std::string where = folder / kProgressFile;
     try {
       state = {earlier->at("file"), {earlier->at("offset"), earlier->at("number")}, earlier->at("empty"), {}};
       std::vector<int64_t> bad = earlier->at("bad"); // fewer kinds, where an older program began
@@ -295,7 +295,7 @@ Preparation::Preparation(const PreparationOptions &theOptions)
 }
 
 void Preparation::checkSameResult() const {
-  ordered_json description = parseJson<ordered_json>(readFile(folder / descriptionFile));
+  ordered_json description = parseJson<ordered_json>(readFile(folder / kDescriptionFile));
   if (!description.is_object() || !description.contains("prepared") || description["prepared"] != request)
     fail("expected a folder without prepared text, or with that of the same files and options, but '",
          folder.string(), "' has other; pass --overwrite to prepare anew, or --out FOLDER");
@@ -307,7 +307,7 @@ void Preparation::checkSameResult() const {
 }
 
 std::optional<ordered_json> Preparation::readProgress() {
-  fs::path path = folder / progressFile;
+  fs::path path = folder / kProgressFile;
   if (!fs::exists(path))
     return std::nullopt;
   ordered_json progress = parseJson<ordered_json>(readFile(path));
@@ -353,7 +353,7 @@ void Preparation::commit() {
                            {"bad", state.bad},
                            {"training", describeShards(training->state())},
                            {"validation", describeShards(validation->state())}};
-  replaceDurably(folder / progressFile, progress.dump(1) + "\n");
+  replaceDurably(folder / kProgressFile, progress.dump(1) + "\n");
   training->publish();
   validation->publish();
 }
@@ -378,9 +378,9 @@ std::optional<EncodedBlock> Preparation::nextBlock(RecordPipeline &pipeline) {
 void Preparation::append(const EncodedBlock &block, Progress &progress) {
   const InputFile &file = files[block.file];
   for (const EncodedBlock::Bad &record : block.bad) {
-    if (state.allBad() < shownDefects)
+    if (state.allBad() < kShownDefects)
       progress.message("left out   " + describeBad(file, options.field, record.number, record.defect));
-    else if (state.allBad() == shownDefects)
+    else if (state.allBad() == kShownDefects)
       progress.message("left out   more, which are counted");
     ++state.bad[int(record.defect)];
   }
@@ -397,16 +397,16 @@ void Preparation::append(const EncodedBlock &block, Progress &progress) {
 
 int Preparation::run() {
   if (finished) {
-    removeFile(folder / progressFile); // where it was killed in between
+    removeFile(folder / kProgressFile); // where it was killed in between
     std::fprintf(stderr, "done       '%s' was prepared before, from the same files with the same options\n",
                  folder.c_str());
     return 0;
   }
-  for (size_t i = 0; i < found.about.size() && i < shownDefects; ++i)
+  for (size_t i = 0; i < found.about.size() && i < kShownDefects; ++i)
     std::fprintf(stderr, "left out   '%s', which is about the records beside it; name it to take it too\n",
                  found.about[i].c_str());
-  if (found.about.size() > shownDefects)
-    std::fprintf(stderr, "left out   %zu more of these\n", found.about.size() - shownDefects);
+  if (found.about.size() > kShownDefects)
+    std::fprintf(stderr, "left out   %zu more of these\n", found.about.size() - kShownDefects);
   if (options.validationFiles.empty() && options.validationFraction == 0)
     std::fprintf(stderr, "warning: nothing is kept to validate with, which taylor-train requires of text to "
                          "train on; --validation-fraction above 0 keeps some\n");
@@ -438,7 +438,7 @@ int Preparation::run() {
       progress.message(text("stopped by signal ", signal, "; the same command goes on from here"));
       return 128 + signal;
     }
-    if (Clock::now() - committed >= commitEvery) {
+    if (Clock::now() - committed >= kCommitEvery) {
       commit();
       committed = Clock::now();
     }
@@ -467,7 +467,7 @@ void Preparation::finish() {
   ordered_json leftOut = ordered_json::object();
   if (state.empty)
     leftOut["empty"] = state.empty;
-  for (int defect = 0; defect < defectCount; ++defect)
+  for (int defect = 0; defect < kDefectCount; ++defect)
     if (state.bad[defect])
       leftOut[describeDefect(Defect(defect), options.field)] = state.bad[defect];
   std::string title = options.inputs[0];
@@ -475,7 +475,7 @@ void Preparation::finish() {
     title += text(" and ", options.inputs.size() - 1, " more");
   ordered_json about = {{"title", title}, {"prepared", request}, {"left_out", leftOut}};
   writeDescription(folder, about, *tokenizer, training->state(), validation->state());
-  removeFile(folder / progressFile);
+  removeFile(folder / kProgressFile);
   if (replaces) {
     std::error_code ignored;
     fs::create_hard_link(target / ".lock", folder / ".lock", ignored); // which this process holds
@@ -517,8 +517,8 @@ void PreparationOptions::check() const {
   if (tokenizer.empty() == (trainTokenizer == 0))
     fail("requires either --tokenizer FILE, a SentencePiece model, or --train-tokenizer PIECES, such as "
          "32000");
-  if (trainTokenizer != 0 && (trainTokenizer < leastPieces || trainTokenizer > 65536))
-    fail("expected --train-tokenizer between ", leastPieces, " and 65536 pieces, but got ", trainTokenizer);
+  if (trainTokenizer != 0 && (trainTokenizer < kLeastPieces || trainTokenizer > 65536))
+    fail("expected --train-tokenizer between ", kLeastPieces, " and 65536 pieces, but got ", trainTokenizer);
   if (!(validationFraction >= 0 && validationFraction < 1))
     fail("expected --validation-fraction in [0, 1), but got ", validationFraction);
   if (maxDocumentTokens != 0 && maxDocumentTokens < 2)

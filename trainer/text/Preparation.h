@@ -27,9 +27,9 @@ struct PreparationOptions {
   void check() const;
 };
 
-// Prepares, or goes on with what a killed or interrupted process left of the same preparation. The result is
-// a function of files and options alone, whatever the number of threads or interruptions. Returns the
-// program's exit status: 0, or 128 + N after signal N. Throws Error; what was done stays for the next.
+/// Prepares, or goes on with what a killed or interrupted process left of the same preparation. The result is
+/// a function of files and options alone, whatever the number of threads or interruptions. Returns the
+/// program's exit status: 0, or 128 + N after signal N. Throws Error; what was done stays for the next.
 int prepareText(const PreparationOptions &options);
 
 } // namespace taylor::trainer

@@ -6,7 +6,7 @@
 
 namespace taylor::trainer {
 
-// `taylor-train prepare`: its options and their help. `options` must outlive the parse.
+/// `taylor-train prepare`: its options and their help. `options` must outlive the parse.
 CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options);
 
 } // namespace taylor::trainer

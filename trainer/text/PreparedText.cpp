@@ -15,7 +15,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr const char *formatName = "taylor tokens 1";
+constexpr const char *kFormatName = "taylor tokens 1";
 
 // A member of an object, or an Error.
 const ordered_json &member(const ordered_json &object, const char *key, const std::string &origin) {
@@ -87,12 +87,12 @@ void checkHashes(const std::vector<File> &files, int64_t threads) {
 
 bool isPreparedText(const fs::path &folder) {
   std::error_code ignored;
-  if (fs::is_regular_file(folder / progressFile, ignored))
+  if (fs::is_regular_file(folder / kProgressFile, ignored))
     return true;
-  if (!fs::is_regular_file(folder / descriptionFile, ignored))
+  if (!fs::is_regular_file(folder / kDescriptionFile, ignored))
     return false;
   // Not every description.json is one of ours.
-  return readFile(folder / descriptionFile).find("\"taylor tokens ") != std::string::npos;
+  return readFile(folder / kDescriptionFile).find("\"taylor tokens ") != std::string::npos;
 }
 
 ordered_json describeShards(const SplitState &state) {
@@ -128,24 +128,24 @@ SplitState readShards(const ordered_json &split, const std::string &origin) {
 
 void writeDescription(const fs::path &folder, const ordered_json &about, const Tokenizer &tokenizer,
                       const SplitState &training, const SplitState &validation) {
-  ordered_json description = {{"format", formatName}};
+  ordered_json description = {{"format", kFormatName}};
   description.update(about);
   description["tokenizer"] = {{"sha256", runtime::sha256(tokenizer.model())},
                               {"vocabulary", tokenizer.vocabulary()}};
   description["training"] = describeShards(training);
   description["validation"] = describeShards(validation);
-  replaceDurably(folder / descriptionFile, description.dump(2) + "\n");
+  replaceDurably(folder / kDescriptionFile, description.dump(2) + "\n");
 }
 
 PreparedText readPreparedText(const fs::path &folder, bool verify, int64_t threads) {
-  fs::path path = folder / descriptionFile;
-  if (!fs::exists(path) && fs::exists(folder / progressFile))
+  fs::path path = folder / kDescriptionFile;
+  if (!fs::exists(path) && fs::exists(folder / kProgressFile))
     fail("requires a finished preparation, but that of '", folder.string(),
          "' was interrupted; run its taylor-train prepare again, which goes on where it was");
   ordered_json description = readJson(path);
   std::string origin = path.string();
-  if (std::string format = stringOf(description, "format", origin); format != formatName)
-    fail("expected the format \"", formatName, "\" in '", origin, "', but got \"", format,
+  if (std::string format = stringOf(description, "format", origin); format != kFormatName)
+    fail("expected the format \"", kFormatName, "\" in '", origin, "', but got \"", format,
          "\"; prepare the text again with this taylor-train");
   PreparedText text;
   text.title = stringOf(description, "title", origin);

@@ -7,13 +7,13 @@
 
 namespace taylor::trainer {
 
-constexpr int64_t special = 3; // <unk>, <s>, </s>
-constexpr uint64_t validationSeed = 0x7265636174617374;
+constexpr int64_t kSpecial = 3; // <unk>, <s>, </s>
+constexpr uint64_t kValidationSeed = 0x7265636174617374;
 
 RecallTask::RecallTask(int64_t vocabulary, int64_t symbols, int64_t context, int64_t pairs)
     : symbols(symbols), context(context), pairs(pairs) {
-  if (symbols < 2 || symbols > vocabulary - special)
-    fail("expected data.symbols from 2 to ", vocabulary - special, ", as the vocabulary has, but got ",
+  if (symbols < 2 || symbols > vocabulary - kSpecial)
+    fail("expected data.symbols from 2 to ", vocabulary - kSpecial, ", as the vocabulary has, but got ",
          symbols);
   requireRoomForPairs(pairs, symbols, context);
 }
@@ -24,10 +24,10 @@ void RecallTask::draw(uint64_t key, int64_t *inputs, int64_t *targets) const {
   auto below = [](uint64_t random, int64_t count) { return int64_t(random % uint64_t(count)); };
   std::fill_n(targets, context, -100);
   for (int64_t t = behind; t < context; ++t)
-    inputs[t] = special + below(mix(others + t), symbols);
+    inputs[t] = kSpecial + below(mix(others + t), symbols);
   for (int64_t i = 0; i < pairs; ++i) {
-    int64_t asked = special + permute(i, keys, keyOrder);
-    int64_t value = special + keys + below(mix(values + i), symbols - keys);
+    int64_t asked = kSpecial + permute(i, keys, keyOrder);
+    int64_t value = kSpecial + keys + below(mix(values + i), symbols - keys);
     inputs[2 * i] = asked;
     inputs[2 * i + 1] = value;
     int64_t question = behind + permute(i, rest, places);
@@ -48,7 +48,7 @@ void RecallSampler::documents(int64_t step, int64_t i, int32_t *numbers) const {
 }
 
 void RecallValidation::get(int64_t i, int64_t *inputs, int64_t *targets, int32_t *numbers) const {
-  task.draw(mix(validationSeed ^ uint64_t(i)), inputs, targets);
+  task.draw(mix(kValidationSeed ^ uint64_t(i)), inputs, targets);
   if (numbers)
     std::fill_n(numbers, length(), 0);
 }

@@ -49,7 +49,7 @@ EncodedBlock encodeBlock(const Block &block, const InputFile &file, const Tokeni
 
 RecordPipeline::RecordPipeline(const std::vector<InputFile> &files, const Tokenizer &tokenizer,
                                const EncodeOptions &options, int64_t count, size_t first, Cursor from)
-    : files(files), tokenizer(tokenizer), options(options), ahead((2 * count + 2) * blockBytes) {
+    : files(files), tokenizer(tokenizer), options(options), ahead((2 * count + 2) * kBlockBytes) {
   threads.emplace_back([=, this] { read(first, from); });
   for (int64_t i = 0; i < count; ++i)
     threads.emplace_back([this] { encode(); });

@@ -37,20 +37,20 @@ struct EncodedBlock {
   int64_t empty = 0; // records without text, which are no documents
 };
 
-// <s> and the tokens of each record's text and </s>; without </s> where that is cut to maxDocumentTokens.
+/// <s> and the tokens of each record's text and </s>; without </s> where that is cut to maxDocumentTokens.
 EncodedBlock encodeBlock(const Block &block, const InputFile &file, const Tokenizer &tokenizer,
                          const EncodeOptions &options);
 
 class RecordPipeline {
 public:
-  // Reads `files` from file number `first` and, in that, from a cursor on. The references must outlive it.
+  /// Reads `files` from file number `first` and, in that, from a cursor on. The references must outlive it.
   RecordPipeline(const std::vector<InputFile> &files, const Tokenizer &tokenizer,
                  const EncodeOptions &options, int64_t threads, size_t first, Cursor from);
   ~RecordPipeline(); // waits for what is being done, and drops it
   RecordPipeline(const RecordPipeline &) = delete;
   RecordPipeline &operator=(const RecordPipeline &) = delete;
 
-  // The next block; nothing at the end. Throws what reading or encoding that block threw.
+  /// The next block; nothing at the end. Throws what reading or encoding that block threw.
   std::optional<EncodedBlock> next();
 
 private:

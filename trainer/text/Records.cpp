@@ -43,10 +43,10 @@ public:
       if (const void *found = ::memrchr(block.bytes.data() + searched, '\n', block.bytes.size() - searched))
         newline = static_cast<const char *>(found) - block.bytes.data();
       searched = block.bytes.size();
-      if (int64_t(searched) >= blockBytes) {
+      if (int64_t(searched) >= kBlockBytes) {
         if (newline != std::string::npos)
           end = newline + 1;
-        else if (int64_t(searched) > longestRecord)
+        else if (int64_t(searched) > kLongestRecord)
           return skipLine(block);
       }
       if (end == std::string::npos)
@@ -62,7 +62,7 @@ public:
       if (block.bytes.find_first_not_of(" \t\r\n", begin) < newline)
         block.records.push_back(
             {begin, newline - begin, position.number,
-             int64_t(newline - begin) > longestRecord ? Block::Record::TooLong : Block::Record::Whole});
+             int64_t(newline - begin) > kLongestRecord ? Block::Record::TooLong : Block::Record::Whole});
       begin = newline + 1;
     }
     position.offset += end;
@@ -108,7 +108,7 @@ public:
   bool next(Block &block) override {
     block.bytes.clear();
     block.records.clear();
-    while (int64_t(block.bytes.size()) < blockBytes) {
+    while (int64_t(block.bytes.size()) < kBlockBytes) {
       std::string_view piece = nextPiece();
       if (piece.empty())
         break;
@@ -140,12 +140,12 @@ private:
     for (size_t from = pieceSize; newline == std::string::npos;) {
       newline = left().find('\n', from);
       from = left().size();
-      if (newline != std::string::npos || ahead.ended || int64_t(left().size()) > longestRecord)
+      if (newline != std::string::npos || ahead.ended || int64_t(left().size()) > kLongestRecord)
         break;
       more();
     }
     size_t end = newline == std::string::npos ? left().size() : newline + 1;
-    return left().substr(0, int64_t(end) > longestRecord ? characterEnd(longestRecord) : end);
+    return left().substr(0, int64_t(end) > kLongestRecord ? characterEnd(kLongestRecord) : end);
   }
   // The last end of a character up to there: for a line without an end in sight.
   size_t characterEnd(size_t end) const {
@@ -196,7 +196,7 @@ std::string describeDefect(Defect defect, const std::string &field) {
   case Defect::TooLong:
     break;
   }
-  return text("longer than ", longestRecord >> 20, " MB");
+  return text("longer than ", kLongestRecord >> 20, " MB");
 }
 
 const char *wayOut(Defect defect) {

@@ -19,11 +19,11 @@ struct RecordOptions {
   int64_t pieceSize = 1 << 20; // longest document of a text file, bytes
 };
 
-// What is read at once, about this many bytes; and what is read of one record at most.
-constexpr int64_t blockBytes = 1 << 20, longestRecord = 1 << 25;
+/// What is read at once, about this many bytes; and what is read of one record at most.
+constexpr int64_t kBlockBytes = 1 << 20, kLongestRecord = 1 << 25;
 
-// Where a file is read on: what lies before, in decompressed bytes (rows of a Parquet file) and in lines or
-// rows.
+/// Where a file is read on: what lies before, in decompressed bytes (rows of a Parquet file) and in lines or
+/// rows.
 struct Cursor {
   int64_t offset = 0, number = 0;
   bool operator==(const Cursor &) const = default;
@@ -47,26 +47,26 @@ struct Block {
 class RecordSource {
 public:
   virtual ~RecordSource() = default;
-  // The next block; false at the end. Which records there are does not depend on how they come in blocks.
-  // Throws Error where the file cannot be read on.
+  /// The next block; false at the end. Which records there are does not depend on how they come in blocks.
+  /// Throws Error where the file cannot be read on.
   virtual bool next(Block &block) = 0;
 };
 
-// Throws Error if the file cannot be opened, or is a Parquet file without that column of text.
+/// Throws Error if the file cannot be opened, or is a Parquet file without that column of text.
 std::unique_ptr<RecordSource> openRecords(const InputFile &file, const RecordOptions &options,
                                           Cursor from = {});
 std::unique_ptr<RecordSource> openParquet(const InputFile &file, const RecordOptions &options, Cursor from);
 
-// Why a record is left out.
-// Their numbers are saved in unfinished preparations.
+/// Why a record is left out.
+/// Their numbers are saved in unfinished preparations.
 enum class Defect { NotJson, NotAnObject, NoField, NotText, NotUtf8, TooLong, Array, SeveralLines, HalfPair };
-constexpr int defectCount = 9;
-// "not JSON", "no field 'text'": for messages and counts.
+constexpr int kDefectCount = 9;
+/// "not JSON", "no field 'text'": for messages and counts.
 std::string describeDefect(Defect defect, const std::string &field);
-// What can be done, to be said behind that, or nothing.
+/// What can be done, to be said behind that, or nothing.
 const char *wayOut(Defect defect);
 
-// A record's text, or what is wrong with it. Blank lines of JSON Lines are no records.
+/// A record's text, or what is wrong with it. Blank lines of JSON Lines are no records.
 struct RecordText {
   std::string text;
   std::optional<Defect> defect;

@@ -15,7 +15,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr size_t bufferSize = 1 << 20;
+constexpr size_t kBufferSize = 1 << 20;
 
 } // namespace
 
@@ -89,7 +89,7 @@ void SplitWriter::add(std::span<const uint16_t> document) {
 
 void SplitWriter::append(File &file, const void *data, size_t size) {
   file.buffer.append(static_cast<const char *>(data), size);
-  if (file.buffer.size() >= bufferSize)
+  if (file.buffer.size() >= kBufferSize)
     drain(file, &file == &tokens ? ".tokens" : ".documents");
 }
 

@@ -16,7 +16,7 @@ struct ShardInfo {
   std::string tokensHash, documentsHash; // SHA-256 of the two files
 };
 
-// What of a split is on disk: shards that are whole, and how much of the one that is being written.
+/// What of a split is on disk: shards that are whole, and how much of the one that is being written.
 struct SplitState {
   std::vector<ShardInfo> shards;
   int64_t tokens = 0, documents = 0; // of the unfinished shard
@@ -24,30 +24,30 @@ struct SplitState {
   int64_t allDocuments() const;
 };
 
-// A shard is written under a hidden name and gets its own once it is whole and flushed, and a committed state
-// has it:
-//
-//   flush();  save state() durably;  publish();
-//
-// Between commits a shard may be finished and another begun: those files are written again by a resumed
-// process.
+/// A shard is written under a hidden name and gets its own once it is whole and flushed, and a committed
+/// state has it:
+///
+///   flush();  save state() durably;  publish();
+///
+/// Between commits a shard may be finished and another begun: those files are written again by a resumed
+/// process.
 class SplitWriter {
 public:
-  // Goes on behind `state`; what hidden files hold beyond it is cut off. A shard is closed in front of the
-  // document that would make it longer than `shardTokens`. Throws Error, here and below, where files cannot
-  // be written, or are not as the state says.
+  /// Goes on behind `state`; what hidden files hold beyond it is cut off. A shard is closed in front of the
+  /// document that would make it longer than `shardTokens`. Throws Error, here and below, where files cannot
+  /// be written, or are not as the state says.
   SplitWriter(std::filesystem::path folder, std::string name, int64_t shardTokens, SplitState state = {});
   ~SplitWriter();
   SplitWriter(const SplitWriter &) = delete;
   SplitWriter &operator=(const SplitWriter &) = delete;
 
   void add(std::span<const uint16_t> document);
-  // Closes the shard; the next document begins another. Nothing where it has no document.
+  /// Closes the shard; the next document begins another. Nothing where it has no document.
   void finishShard();
-  // Everything added is on the disk after it.
+  /// Everything added is on the disk after it.
   void flush();
   const SplitState &state() const { return current; }
-  // Gives finished shards their names.
+  /// Gives finished shards their names.
   void publish();
 
 private:

@@ -12,7 +12,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr std::string_view blank = "\xE2\x96\x81"; // U+2581, as models spell a blank
+constexpr std::string_view kBlank = "\xE2\x96\x81"; // U+2581, as models spell a blank
 
 // Hands SentencePiece one line at a time; it measures and counts lines, not documents.
 class Lines : public sentencepiece::SentenceIterator {
@@ -29,9 +29,9 @@ public:
       return;
     std::string_view text = texts[document];
     size_t end = std::min(text.find('\n', position), text.size());
-    bool isLong = end - position > longestLine;
+    bool isLong = end - position > kLongestLine;
     if (isLong) {
-      end = position + longestLine;
+      end = position + kLongestLine;
       while (end > position + 1 && (text[end] & 0xC0) == 0x80)
         --end;
     }
@@ -43,7 +43,7 @@ public:
   sentencepiece::util::Status status() const override { return {}; }
 
 private:
-  static constexpr size_t longestLine = 1 << 15; // SentencePiece passes over what is longer than 65536
+  static constexpr size_t kLongestLine = 1 << 15; // SentencePiece passes over what is longer than 65536
   const std::vector<std::string_view> &texts;
   size_t document = 0, position = 0;
   std::string line;
@@ -71,13 +71,13 @@ std::string whyUntrained(std::string why, int64_t vocabulary, const std::string 
     return text("requires ", setting, " of at least ", needed,
                 " for this text: 256 bytes, 3 special pieces and ", needed - 259, " characters; but got ",
                 vocabulary, "; pass ", option, needed, " or more");
-  if (int64_t most = numberBehind("Please set it to a value <= "); most >= leastPieces)
+  if (int64_t most = numberBehind("Please set it to a value <= "); most >= kLeastPieces)
     return text("requires ", setting, " of at most ", most,
                 ", since this text gives no more pieces, but got ", vocabulary, "; pass ", option, most,
                 " or less, or give more text");
   else if (most > 0)
     return text("requires more text to train a tokenizer on: it gives ", most, " pieces, and ", setting,
-                " is ", vocabulary, ", of which the least is ", leastPieces);
+                " is ", vocabulary, ", of which the least is ", kLeastPieces);
   if (why.ends_with('.'))
     why.pop_back();
   return text("cannot train a tokenizer of ", setting, " = ", vocabulary, " pieces on this text: ", why,
@@ -109,12 +109,12 @@ const std::string &Tokenizer::piece(int token) const { return processor->IdToPie
 void Tokenizer::findBorders() {
   // SentencePiece's library hides the model's normalizer_spec: what it does is seen on a letter.
   std::vector<std::string> pieces;
-  prefixes = processor->Encode("a", &pieces).ok() && !pieces.empty() && pieces[0].starts_with(blank);
+  prefixes = processor->Encode("a", &pieces).ok() && !pieces.empty() && pieces[0].starts_with(kBlank);
   for (int i = 0; i < processor->GetPieceSize(); ++i) {
     const std::string &piece = processor->IdToPiece(i);
     endsAtLines &= piece.size() == 1 || piece.find('\n') == piece.npos;
-    for (size_t at = piece.find(blank, 1); at != piece.npos; at = piece.find(blank, at + 1))
-      beginsAtBlanks &= at >= blank.size() && piece.compare(at - blank.size(), blank.size(), blank) == 0;
+    for (size_t at = piece.find(kBlank, 1); at != piece.npos; at = piece.find(kBlank, at + 1))
+      beginsAtBlanks &= at >= kBlank.size() && piece.compare(at - kBlank.size(), kBlank.size(), kBlank) == 0;
   }
   for (const char *byte : {"<0xE2>", "<0x96>", "<0x81>"})
     if (int id = processor->PieceToId(byte); !prefixes && processor->IsByte(id))
@@ -124,16 +124,16 @@ void Tokenizer::findBorders() {
 }
 
 size_t Tokenizer::pieceSize(std::string_view text) const {
-  if (text.size() <= usualPiece)
+  if (text.size() <= kUsualPiece)
     return text.size();
   auto isBorder = [&](size_t i) {
     return (endsAtLines && text[i - 1] == '\n') || (beginsAtBlanks && text[i] == ' ' && text[i - 1] != ' ');
   };
-  for (size_t i = usualPiece; i > 0; --i)
+  for (size_t i = kUsualPiece; i > 0; --i)
     if (isBorder(i))
       return i;
-  size_t end = std::min(text.size(), longestPiece);
-  for (size_t i = usualPiece + 1; i < end; ++i)
+  size_t end = std::min(text.size(), kLongestPiece);
+  for (size_t i = kUsualPiece + 1; i < end; ++i)
     if (isBorder(i))
       return i;
   if (end == text.size())
@@ -169,12 +169,12 @@ template <typename Take> void Tokenizer::encodePieces(std::string_view text, Tak
   std::vector<int> tokens;
   bool isFirst = true;
   do {
-    size_t end = pieceSize(text), place = blankBytes.empty() ? text.npos : text.substr(0, end).find(blank);
+    size_t end = pieceSize(text), place = blankBytes.empty() ? text.npos : text.substr(0, end).find(kBlank);
     encodePiece(text.substr(0, std::min(end, place)), isFirst, tokens);
     take(tokens);
     if (place != text.npos) {
       take(blankBytes);
-      end = place + blank.size();
+      end = place + kBlank.size();
     }
     text.remove_prefix(end);
     isFirst = false;

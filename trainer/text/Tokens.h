@@ -10,22 +10,22 @@
 
 namespace taylor::trainer {
 
-// One split, mapped from disk: the tokens of all documents one after another, each document <s> ... </s>, or
-// without </s> where it was cut short. It lies in shards of whole documents, NAME-00000 and on, of two files
-// each: .tokens (uint16, native order) and .documents (uint64: where in the shard each document begins, then
-// the end).
+/// One split, mapped from disk: the tokens of all documents one after another, each document <s> ... </s>, or
+/// without </s> where it was cut short. It lies in shards of whole documents, NAME-00000 and on, of two files
+/// each: .tokens (uint16, native order) and .documents (uint64: where in the shard each document begins, then
+/// the end).
 class Tokens {
 public:
   Tokens() = default;
-  // Tokens below `vocabulary` are sound. Throws Error if a shard is missing, or its two files do not fit each
-  // other by their sizes.
+  /// Tokens below `vocabulary` are sound. Throws Error if a shard is missing, or its two files do not fit
+  /// each other by their sizes.
   Tokens(const std::filesystem::path &folder, const std::string &name, int64_t shards,
          int64_t vocabulary = 65536);
 
   int64_t size() const { return tokenStarts.back(); }
   int64_t documents() const { return documentStarts.back(); }
 
-  // The tokens of [begin, begin + count), across documents and shards. Throws Error where one is not sound.
+  /// The tokens of [begin, begin + count), across documents and shards. Throws Error where one is not sound.
   template <typename Integer> void copy(int64_t begin, int64_t count, Integer *to) const {
     while (count > 0) {
       std::span<const uint16_t> piece = from(begin);
@@ -37,11 +37,11 @@ public:
     }
   }
 
-  // Throws Error where the index of documents is damaged. The tokens themselves are not looked at: that takes
-  // long where somebody wants sizes, or a beginning.
+  /// Throws Error where the index of documents is damaged. The tokens themselves are not looked at: that
+  /// takes long where somebody wants sizes, or a beginning.
   std::span<const uint16_t> document(int64_t i) const;
-  // Throws Error where one of these, which are some of ours, is not sound.
-  // So too of all, which reads them.
+  /// Throws Error where one of these, which are some of ours, is not sound.
+  /// So too of all, which reads them.
   void checkAll() const;
   void check(std::span<const uint16_t> some) const {
     uint16_t largest = 0;
@@ -50,7 +50,7 @@ public:
     if (largest >= vocabulary)
       failUnknown(some);
   }
-  // The number of the document that holds the token at a position, and where the next one begins.
+  /// The number of the document that holds the token at a position, and where the next one begins.
   struct Place {
     int64_t document, next;
   };
@@ -73,7 +73,7 @@ private:
   std::vector<int64_t> tokenStarts{0}, documentStarts{0}; // of each shard, then the end
 };
 
-// "training-00003", the files of a shard without their endings.
+/// "training-00003", the files of a shard without their endings.
 std::string shardName(const std::string &split, int64_t number);
 
 } // namespace taylor::trainer

@@ -7,15 +7,15 @@
 
 namespace taylor::trainer {
 
-// libtorch's profile of a window of steps, as a Chrome trace: trace-FIRST-LAST.json in the run's folder,
-// which chrome://tracing and ui.perfetto.dev open.
+/// libtorch's profile of a window of steps, as a Chrome trace: trace-FIRST-LAST.json in the run's folder,
+/// which chrome://tracing and ui.perfetto.dev open.
 class Profile {
 public:
   Profile(const LogConfig &config, std::filesystem::path folder, c10::Device device);
   ~Profile();
 
-  // Around each step, which counts from 1. `end` returns the trace's path behind the window's last step,
-  // which is the run's last where that comes first; else an empty one.
+  /// Around each step, which counts from 1. `end` returns the trace's path behind the window's last step,
+  /// which is the run's last where that comes first; else an empty one.
   void begin(int64_t step);
   std::filesystem::path end(int64_t step, bool last);
 

@@ -9,11 +9,11 @@
 
 namespace taylor::trainer {
 
-// What it must have in common with what it began as, and which other settings it tells where they have
-// changed. (Sizes of tensors are compared where these are read.)
+/// What it must have in common with what it began as, and which other settings it tells where they have
+/// changed. (Sizes of tensors are compared where these are read.)
 TrainingState commonState(const Config &config, const std::string &specification, const Data &data);
 
-// The content of state.json. Throws Error with a way out, as loadTensors() does.
+/// The content of state.json. Throws Error with a way out, as loadTensors() does.
 std::string readState(const std::filesystem::path &checkpoint);
 
 void loadTensors(const std::filesystem::path &checkpoint, const Model &model,

@@ -46,7 +46,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr size_t lossWindow = 20; // steps whose mean is the summary's train_loss and the bar's loss
+constexpr size_t kLossWindow = 20; // steps whose mean is the summary's train_loss and the bar's loss
 
 double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
@@ -341,7 +341,7 @@ Measurements Run::advance(int64_t step) {
   warm = true;
   checkpoint.state.learned += batch.counted;
   losses.push_back(result.loss);
-  if (losses.size() > lossWindow)
+  if (losses.size() > kLossWindow)
     losses.pop_front();
   double speed = batch.counted / seconds;
   Measurements measurements = {{"loss", result.loss},

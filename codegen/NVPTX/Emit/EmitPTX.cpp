@@ -11,6 +11,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "passes/Debug.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -19,6 +20,8 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+
+#define DEBUG_TYPE "taylor-nvptx-emit"
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
@@ -207,6 +210,10 @@ struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
       module.emitError(error);
       return signalPassFailure();
     }
+    LDBG() << target->name << ": " << text.size() << " characters";
+    for (Attribute entry : entries)
+      LDBG() << entry;
+    numKernels += entries.size();
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (isa<LLVM::LLVMFuncOp>(op))
         op.erase();

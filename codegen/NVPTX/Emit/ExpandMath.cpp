@@ -8,7 +8,10 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-nvptx-expand-math"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_EXPANDMATH
@@ -64,6 +67,9 @@ struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
     if (failed(simt::requireThreadCode(getOperation())))
       return signalPassFailure();
     SmallVector<Operation *> ops = llvm::map_to_vector(tile::findFunctions(getOperation()), widen);
+    for (Operation *op : ops)
+      LDBG() << op->getLoc() << ": " << op->getName() << (tile::isRelaxed(op) ? ", approximate" : "");
+    numFunctions += ops.size();
     if (failed(tile::expandFunctions(
             ops, {"a GPU", "floats", {.hasExp2 = true, .hasDivide = true}, expandApproximate})))
       signalPassFailure();

@@ -9,6 +9,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "passes/Debug.h"
+
+#define DEBUG_TYPE "taylor-nvptx-lower-to-llvm"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_LOWERTOLLVM
@@ -34,7 +37,11 @@ struct LowerToLLVM : simt::impl::LowerToLLVMBase<LowerToLLVM> {
     target.addLegalOp<ModuleOp>();
     target.addLegalDialect<NVVM::NVVMDialect>();
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+      LDBG() << "@" << function.getSymName() << ": " << function.getBody().getBlocks().size() << " blocks";
+      ++numFunctions;
+    }
   }
 };
 } // namespace

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-static constexpr int64_t kBlock = FeatureTable::blockSize;
+static constexpr int64_t kBlock = FeatureTable::kBlockSize;
 
 LogicalResult FeatureEmitter::contract(ContractOp op) {
   std::optional<FragmentAxes> axes = getFragmentAxes(layout);

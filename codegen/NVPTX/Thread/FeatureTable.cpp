@@ -20,20 +20,20 @@ FeatureTable::FeatureTable(Code code, tile::FeaturesAttr features, std::optional
   int64_t place = 0;
   Rows groupRows, blockRows;
   auto columnOfBlock = [&](int64_t component) {
-    return columnOf(vectors, component / blockSize * blockSize);
+    return columnOf(vectors, component / kBlockSize * kBlockSize);
   };
   features.get().forEach([&](const taylor::Features::Feature &feature) {
     double weight = features.get().weightOf(feature, ofOrder);
     ArrayRef<int64_t> components = feature.components;
     if (feature.order < 2) {
-      if (place++ % blockSize)
+      if (place++ % kBlockSize)
         return;
       blockRows.columns.push_back(components.empty() ? -1 : columnOfBlock(components[0]));
       blockRows.weights.push_back(weight);
       hasConstants |= components.empty();
       return;
     }
-    if (place++ % groupSize)
+    if (place++ % kGroupSize)
       return;
     groupRows.columns.append(numOthers - (feature.order - 2), -1);
     for (int64_t component : components.drop_back(2))
@@ -44,7 +44,7 @@ FeatureTable::FeatureTable(Code code, tile::FeaturesAttr features, std::optional
   });
   numGroups = groupRows.weights.size();
   numBlocks = blockRows.weights.size();
-  while (blockRows.weights.size() * blockSize % panel) {
+  while (blockRows.weights.size() * kBlockSize % panel) {
     blockRows.columns.push_back(-1);
     blockRows.weights.push_back(0);
     hasConstants = true;

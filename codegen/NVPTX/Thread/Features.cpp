@@ -8,7 +8,7 @@ using namespace mlir::simt;
 using tile::Axis;
 using tile::TileType;
 
-static constexpr int64_t kBlock = FeatureTable::blockSize;
+static constexpr int64_t kBlock = FeatureTable::kBlockSize;
 
 FloatType mlir::simt::numberTypeOf(Type element) {
   return element.isF64() ? cast<FloatType>(element) : cast<FloatType>(Float32Type::get(element.getContext()));
@@ -104,7 +104,7 @@ LogicalResult FeatureEmitter::check() {
   if (features.getBlock() != kBlock || features.getChannels() % kBlock)
     return op->emitOpError() << "requires blocks of " << kBlock << " components, and whole blocks, but got "
                              << features;
-  if (FeatureTable::groupSize % size || size < kBlock)
+  if (FeatureTable::kGroupSize % size || size < kBlock)
     return op->emitOpError() << "requires a panel of 8, 16, 32 or 64 features, but got " << panel;
   if (divisorOf(start) % size)
     return op->emitOpError() << "requires a start that is a multiple of the panel's " << size << " features";
@@ -119,23 +119,23 @@ FeatureEmitter::forKind(TypeRange types, const FeatureTable &table,
                         llvm::function_ref<SmallVector<Value>(const FeatureTable::Group &)> ofGroup,
                         llvm::function_ref<SmallVector<Value>(Value firstBlock)> ofBlocks) {
   OpBuilder &builder = code.builder;
-  constexpr int64_t groupSize = FeatureTable::groupSize;
+  constexpr int64_t kGroupSize = FeatureTable::kGroupSize;
   Value first = code.narrow(emitter.scalar(start));
   auto emitGroup = [&] {
-    FeatureTable::Group group = table.group(code, code.shiftRight(first, llvm::Log2_64(groupSize)));
-    Value part = code.shiftRight(code.bitAnd(first, code.i32(groupSize - 1)), llvm::Log2_64(kBlock));
+    FeatureTable::Group group = table.group(code, code.shiftRight(first, llvm::Log2_64(kGroupSize)));
+    Value part = code.shiftRight(code.bitAnd(first, code.i32(kGroupSize - 1)), llvm::Log2_64(kBlock));
     group.first = code.add(group.first, code.mul(part, vectors.type.getElementBytes()));
     return ofGroup(group);
   };
   auto emitBlocks = [&] {
-    Value past = code.sub(first, code.i32(table.numGroups * groupSize));
+    Value past = code.sub(first, code.i32(table.numGroups * kGroupSize));
     return ofBlocks(code.shiftRight(past, llvm::Log2_64(kBlock)));
   };
   if (!table.numBlocks)
     return emitGroup();
   if (!table.numGroups)
     return emitBlocks();
-  Value isGroup = code.less(first, code.i32(table.numGroups * groupSize));
+  Value isGroup = code.less(first, code.i32(table.numGroups * kGroupSize));
   auto branch = scf::IfOp::create(builder, code.loc, types, isGroup, /*withElseRegion=*/true);
   auto emitIn = [&](Block *region, llvm::function_ref<SmallVector<Value>()> emit) {
     OpBuilder::InsertionGuard guard(builder);

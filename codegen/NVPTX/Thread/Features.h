@@ -19,7 +19,7 @@ namespace mlir::simt {
 /// The features of a program: groups, then blocks.
 class FeatureTable {
 public:
-  static constexpr int64_t blockSize = 8, groupSize = blockSize * blockSize;
+  static constexpr int64_t kBlockSize = 8, kGroupSize = kBlockSize * kBlockSize;
 
   /// The tables are globals of the module in which `code` writes. `vectors` is the buffer's type, `panel` the
   /// size of panels: what the last one has past the last feature has weight 0.

@@ -77,7 +77,7 @@ public:
   LogicalResult emit(ModuleOp module);
 
 private:
-  // Kernel.cpp: parameters, sizes, strides, the place in the grid.
+  // Kernel.cpp: parameters, sizes, strides, the place in the grid
   FailureOr<LLVM::LLVMFuncOp> makeFunction(ModuleOp module, ArrayRef<Value> arrays);
   void readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> arrays);
   void findExchangedArrays();

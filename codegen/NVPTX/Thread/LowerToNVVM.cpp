@@ -6,6 +6,9 @@
 #include "codegen/NVPTX/Simt/PassOrder.h"
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Debug.h"
+
+#define DEBUG_TYPE "taylor-simt-lower-to-nvvm"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_LOWERTONVVM
@@ -39,10 +42,14 @@ struct LowerToNVVM : simt::impl::LowerToNVVMBase<LowerToNVVM> {
                                          LLVM::Linkage::External, "taylor_shared", Attribute(),
                                          /*alignment=*/1024, unsigned(Space::shared));
     for (tile::ProgramOp program : programs) {
-      for (tile::KernelOp kernel : program.getBlock()->getOps<tile::KernelOp>())
+      for (tile::KernelOp kernel : program.getBlock()->getOps<tile::KernelOp>()) {
         if (failed(requireBarriers(kernel)) ||
             failed(KernelEmitter(kernel, builder, shared, cache).emit(module)))
           return signalPassFailure();
+        LDBG() << "@" << kernel.getSymName() << ": the code of one of " << 32 * getNumWarps(kernel)
+               << " threads";
+        ++numKernels;
+      }
       program.erase();
     }
   }

@@ -2,7 +2,8 @@
 // A specification's text as an operator's argument. It has one line, with U+240A, the symbol for the end of
 // a line, in place of each end: Inductor (torch 2.11) writes an operator's arguments into a comment of the
 // code that it makes for a GPU, and what follows the first line would be code.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_STABLE_LINES_H
+#define TAYLOR_RUNTIME_TORCH_STABLE_LINES_H
 #include <string>
 #include <string_view>
 
@@ -19,3 +20,5 @@ inline std::string linesOf(std::string_view text) {
 }
 
 } // namespace taylor
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dtypes in messages, as Python names them: what reads these messages calls us from there.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_STABLE_NAMES_H
+#define TAYLOR_RUNTIME_TORCH_STABLE_NAMES_H
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -47,3 +48,5 @@ inline std::string pythonConversion(const std::string &name, torch::headeronly::
 }
 
 } // namespace taylor
+
+#endif

@@ -125,21 +125,21 @@ template <const char *name> void refuseBatches(StableIValue *, uint64_t, uint64_
       "; join the mapped axis with the batch: x.flatten(0, 1)");
 }
 
-constexpr char forwardName[] = "forward", backwardName[] = "backward", stepName[] = "step",
-               decodeName[] = "decode";
+constexpr char kForwardName[] = "forward", kBackwardName[] = "backward", kStepName[] = "step",
+               kDecodeName[] = "decode";
 
 void implement(torch::stable::detail::StableLibrary &m) {
-  m.impl(forwardName, forward);
-  m.impl(backwardName, backward);
-  m.impl(stepName, step);
-  m.impl(decodeName, decode);
+  m.impl(kForwardName, forward);
+  m.impl(kBackwardName, backward);
+  m.impl(kStepName, step);
+  m.impl(kDecodeName, decode);
 }
 
 void refuse(torch::stable::detail::StableLibrary &m) {
-  m.impl(forwardName, refuseBatches<forwardName>);
-  m.impl(backwardName, refuseBatches<backwardName>);
-  m.impl(stepName, refuseBatches<stepName>);
-  m.impl(decodeName, refuseBatches<decodeName>);
+  m.impl(kForwardName, refuseBatches<kForwardName>);
+  m.impl(kBackwardName, refuseBatches<kBackwardName>);
+  m.impl(kStepName, refuseBatches<kStepName>);
+  m.impl(kDecodeName, refuseBatches<kDecodeName>);
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libtorch's stable ABI, as CallOf takes it: C functions that every torch from 2.10 on has, and no class of
 // C++ across the border. Where torch.h's wrappers call several functions for one fact, this calls the one.
-#pragma once
+#ifndef TAYLOR_RUNTIME_TORCH_STABLE_STABLE_H
+#define TAYLOR_RUNTIME_TORCH_STABLE_STABLE_H
 #include "runtime/torch/Dtype.h"
 #include "runtime/torch/Layout.h"
 #include "runtime/torch/stable/Names.h"
@@ -74,3 +75,5 @@ struct Stable {
 };
 
 } // namespace taylor
+
+#endif

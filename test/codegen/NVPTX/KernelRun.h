@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiles a tile program with layouts to PTX and runs it in the interpreter.
-#pragma once
+#ifndef TAYLOR_TEST_CODEGEN_NVPTX_KERNELRUN_H
+#define TAYLOR_TEST_CODEGEN_NVPTX_KERNELRUN_H
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Emit/Emit.h"
 #include "codegen/NVPTX/Passes.h"
@@ -192,3 +193,5 @@ template <typename F> double difference(const Array &array, F expected) {
 }
 
 } // namespace mlir::simt::test
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a test sees of the fake CUDA driver.
-#pragma once
+#ifndef TAYLOR_TEST_RUNTIME_CUDA_FAKE_DRIVER_H
+#define TAYLOR_TEST_RUNTIME_CUDA_FAKE_DRIVER_H
 #include <array>
 #include <cstdint>
 #include <map>
@@ -31,3 +32,5 @@ struct FakeDriver {
 };
 
 extern "C" FakeDriver *fakeDriver();
+
+#endif

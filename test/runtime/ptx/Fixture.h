@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small kernels around a few instructions, and their results.
-#pragma once
+#ifndef TAYLOR_TEST_RUNTIME_PTX_FIXTURE_H
+#define TAYLOR_TEST_RUNTIME_PTX_FIXTURE_H
 #include "runtime/Error.h"
 #include "runtime/ptx/Interpreter.h"
 #include <bit>
@@ -107,3 +108,5 @@ inline std::string errorOf(const std::string &text) {
 }
 
 } // namespace taylor::runtime::ptx
+
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX texts with one instruction broken: what keeps threads, copies and banks apart, each in turn. A kernel's
 // test runs them all and expects every one to be caught, by the interpreter's checks or by a wrong result.
-#pragma once
+#ifndef TAYLOR_TEST_RUNTIME_PTX_MUTATION_H
+#define TAYLOR_TEST_RUNTIME_PTX_MUTATION_H
 #include <functional>
 #include <map>
 #include <regex>
@@ -239,3 +240,5 @@ inline std::string listOf(const std::vector<Mutation> &mutations) {
 }
 
 } // namespace taylor::runtime::ptx
+
+#endif

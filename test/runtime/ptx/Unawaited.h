@@ -2,7 +2,8 @@
 // Proves of a commit of PTX text that no wait concerns it. LLVM gives a path on which copies are off its own
 // copy of their commit; that such a path ends without a wait follows from its branches, and from what earlier
 // ones have decided: the test that turned the copies off is, turned around, that of the loop.
-#pragma once
+#ifndef TAYLOR_TEST_RUNTIME_PTX_UNAWAITED_H
+#define TAYLOR_TEST_RUNTIME_PTX_UNAWAITED_H
 #include "test/runtime/ptx/Mutation.h"
 #include <algorithm>
 #include <optional>
@@ -200,3 +201,5 @@ inline bool isNeverAwaited(const std::string &text, size_t line) {
 }
 
 } // namespace taylor::runtime::ptx
+
+#endif
