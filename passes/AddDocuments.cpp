@@ -46,9 +46,9 @@ private:
   TokenNumbers withQueries(Value keys);
 
   LogicalResult visit(Operation &op);
-  LogicalResult restart(Operation *op, Region &region, MutableOperandRange arrays);
+  LogicalResult visit(ArrayOpInterface op);
+  LogicalResult restart(FormulaOpInterface op);
   Value addBatch(Operation *op, Value array);
-  LogicalResult setWithin(Operation *op, AxisRef axis, MutableOperandRange within);
   void visit(RecurrencesOp op);
   void visit(PairwiseOp op);
   /// Reads along an axis become reads of a scalar, which has no derivative.
@@ -225,9 +225,10 @@ template <typename Read> void DocumentAdder::replaceReads(Region &region, AxisRe
   }
 }
 
-LogicalResult DocumentAdder::restart(Operation *op, Region &region, MutableOperandRange arrays) {
+LogicalResult DocumentAdder::restart(FormulaOpInterface op) {
+  Region &region = op.getBody();
   auto append = [&](Value array) {
-    arrays.append(array);
+    op.getArraysMutable().append(array);
     return region.front().addArgument(real, region.getLoc());
   };
   for (AxisRef axis : {AxisRole::Query, AxisRole::Key})
@@ -258,11 +259,23 @@ Value DocumentAdder::addBatch(Operation *op, Value array) {
       withBatch(type.clone(type.getScalarType())));
 }
 
-LogicalResult DocumentAdder::setWithin(Operation *op, AxisRef axis, MutableOperandRange within) {
-  if (!within.empty())
+LogicalResult DocumentAdder::visit(ArrayOpInterface op) {
+  std::optional<MutableOperandRange> within = op.getDocuments(), places = op.getPlaces();
+  if (auto formula = dyn_cast<FormulaOpInterface>(op.getOperation())) {
+    if (failed(restart(formula)))
+      return failure();
+  } else if (within || (places && places->empty())) {
+    op->setOperand(0, addBatch(op, op->getOperand(0)));
+  }
+  // What was appended moved the other operands.
+  within = op.getDocuments();
+  if (within && !within->empty())
     return op->emitError("unsupported documents where within(..) names others; leave it out");
   LDBG() << op->getLoc() << ": begins again with each document";
-  within.assign(documents.over(axis));
+  if (within)
+    within->assign(documents.over(op.getToken()));
+  if (places && places->empty())
+    places->assign(positions.over(op.getToken()));
   return success();
 }
 
@@ -353,36 +366,13 @@ LogicalResult DocumentAdder::visit(Operation &op) {
   if (auto sums = dyn_cast<RecurrencesOp>(op); sums && readsAxis<SizeOp>(sums.getScale(), AxisRole::Key))
     return op.emitError(
         "unsupported size(u) in scale(..) with documents: each document has its own; read it in score(..)");
-  if (auto map = dyn_cast<MapOp>(op))
-    return restart(map, map.getBody(), map.getArraysMutable());
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return restart(reduce, reduce.getBody(), reduce.getArraysMutable());
-  if (auto scan = dyn_cast<ScanOp>(op)) {
-    if (failed(restart(scan, scan.getBody(), scan.getArraysMutable())))
-      return failure();
-    return setWithin(scan, scan.getAxis(), scan.getWithinMutable());
-  }
-  if (auto convolve = dyn_cast<ConvolveOp>(op)) {
-    convolve.getArrayMutable().set(addBatch(convolve, convolve.getArray()));
-    convolve.getResult().setType(
-        convolve.getArray().getType().clone(convolve.getResult().getType().getElementType()));
-    return setWithin(convolve,
-                     convolve.getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key,
-                     convolve.getWithinMutable());
-  }
-  if (auto rope = dyn_cast<RopeOp>(op)) {
-    if (rope.getPositions())
-      return success();
-    rope.getArrayMutable().set(addBatch(rope, rope.getArray()));
-    rope.getResult().setType(rope.getArray().getType().clone(rope.getResult().getType().getElementType()));
-    rope.getPositionsMutable().assign(positions.over(rope.getToken()));
-    return success();
-  }
+  if (auto array = dyn_cast<ArrayOpInterface>(op))
+    return visit(array);
   if (auto sums = dyn_cast<RecurrencesOp>(op)) {
     visit(sums);
   } else if (auto pairs = dyn_cast<PairwiseOp>(op)) {
     visit(pairs);
-  } else if (!isa<AlignOp, NormalizeOp, YieldOp>(op)) {
+  } else if (!isa<YieldOp>(op)) {
     return op.emitError(
         "unsupported operation with documents: write taylor.recurrences, or compile without them");
   }
@@ -391,8 +381,7 @@ LogicalResult DocumentAdder::visit(Operation &op) {
 
 void DocumentAdder::widen(Operation &op) {
   auto has = [](Value array) { return arrayTypeOf(array).has(AxisRole::Batch); };
-  if (!isa<MapOp, ReduceOp, ScanOp, AlignOp, NormalizeOp>(op) || has(op.getResult(0)) ||
-      llvm::none_of(op.getOperands(), has))
+  if (!isa<ArrayOpInterface>(op) || has(op.getResult(0)) || llvm::none_of(op.getOperands(), has))
     return;
   if (auto reduce = dyn_cast<ReduceOp>(op);
       reduce && llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), AxisRole::Batch))

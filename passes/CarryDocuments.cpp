@@ -39,10 +39,9 @@ void StateCarrier::partDocuments() {
     if (isa<PairwiseOp>(op))
       for (OpOperand &operand : op.getOpOperands())
         collect(operand);
-    if (auto scan = dyn_cast<ScanOp>(op); scan && scan.getWithin())
-      collect(op.getOpOperands().back());
-    if (auto convolve = dyn_cast<ConvolveOp>(op); convolve && convolve.getWithin())
-      collect(op.getOpOperands().back());
+    if (auto array = dyn_cast<ArrayOpInterface>(op))
+      if (std::optional<MutableOperandRange> within = array.getDocuments(); within && !within->empty())
+        collect((*within)[0]);
   }
   localDocuments = documents;
   if (!documents || mode == CarryMode::Queries)

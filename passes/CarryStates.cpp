@@ -191,18 +191,19 @@ void StateCarrier::widen(Operation *op) {
 }
 
 /// Rotations go on at the tokens' places in the whole sequence.
-void StateCarrier::carryRotation(RopeOp op) {
-  if (op.getPositions())
+void StateCarrier::carryPlaces(ArrayOpInterface op) {
+  std::optional<MutableOperandRange> given = op.getPlaces();
+  if (!given || !given->empty())
     return;
-  op.getPositionsMutable().assign(getPlaces(op.getToken()));
-  Value array = op.getArray();
+  given->assign(getPlaces(op.getToken()));
+  Value array = op->getOperand(0);
   if (arrayTypeOf(array).has(AxisRole::Batch))
     return;
   builder.setInsertionPoint(op);
   ArrayType type = arrayTypeOf(array);
-  op.getArrayMutable().set(buildMap(
-      builder, loc, array, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; },
-      withBatch(type.clone(type.getScalarType()))));
+  op->setOperand(0, buildMap(
+                        builder, loc, array, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; },
+                        withBatch(type.clone(type.getScalarType()))));
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,18 +219,22 @@ LogicalResult StateCarrier::checkCausal(Operation *op) {
   return succeeded(sums.readMask()) && !sums.causal ? refuseLaterPieces(pairs) : success();
 }
 
+static bool readsEarlier(Reach reach) {
+  return reach == Reach::Window || reach == Reach::Before || reach == Reach::After;
+}
+
 LogicalResult StateCarrier::carry(Operation *op) {
   if (mode == CarryMode::Queries) {
     bool ofQueries = llvm::any_of(op->getResultTypes(), [](Type type) {
       return isa<ArrayType>(type) && cast<ArrayType>(type).has(AxisRole::Query);
     });
-    if (ofQueries && isa<ScanOp>(op))
-      return carryScan(cast<ScanOp>(op));
-    if (ofQueries && isa<ConvolveOp>(op))
-      return carryConvolution(cast<ConvolveOp>(op));
-    if (auto align = dyn_cast<AlignOp>(op); align && align.getAxis() == AxisRole::Key)
+    auto array = dyn_cast<ArrayOpInterface>(op);
+    if (ofQueries && array && readsEarlier(array.getReach()))
+      return carryTokens(array);
+    if (array && array.getReach() == Reach::Aligned && !ofQueries)
       return refuse(op->getLoc(),
-                    "'taylor.align' to u reads queries of earlier calls, and keys alone are kept",
+                    "'" + op->getName().getStringRef() +
+                        "' to u reads queries of earlier calls, and keys alone are kept",
                     "take what it reads from an input over u, or keep states");
     // All keys are there, but of the queries the last ones.
     WalkResult sizes = op->walk([&](SizeOp size) -> WalkResult {
@@ -237,22 +242,15 @@ LogicalResult StateCarrier::carry(Operation *op) {
     });
     return failure(sizes.wasInterrupted());
   }
-  LogicalResult moved = success();
-  if (auto map = dyn_cast<MapOp>(op))
-    moved = movePlaces(map.getBody(), map.getArraysMutable());
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    moved = movePlaces(reduce.getBody(), reduce.getArraysMutable());
-  if (auto scan = dyn_cast<ScanOp>(op))
-    moved = movePlaces(scan.getBody(), scan.getArraysMutable());
-  if (failed(moved))
+  if (auto formula = dyn_cast<FormulaOpInterface>(op);
+      formula && failed(movePlaces(formula.getBody(), formula.getArraysMutable())))
     return failure();
-  if (auto rope = dyn_cast<RopeOp>(op))
-    carryRotation(rope);
+  auto array = dyn_cast<ArrayOpInterface>(op);
+  if (array)
+    carryPlaces(array);
   widen(op);
-  if (auto scan = dyn_cast<ScanOp>(op))
-    return carryScan(scan);
-  if (auto convolve = dyn_cast<ConvolveOp>(op))
-    return carryConvolution(convolve);
+  if (array && readsEarlier(array.getReach()))
+    return carryTokens(array);
   if (auto pairs = dyn_cast<PairwiseOp>(op))
     return carryPairs(pairs);
   return success();

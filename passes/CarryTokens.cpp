@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Running sums and maxima, shifts and convolutions that go on where another call ended.
+// Running sums and maxima, shifts, convolutions and recurrences that go on where another call ended.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "passes/AddDocuments.h"
 #include "passes/StateCarrier.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -36,12 +37,14 @@ Value StateCarrier::buildTerms(ScanOp op) {
 }
 
 /// Which tokens go on is known of documents that start where their number says.
-LogicalResult StateCarrier::checkOrder(Operation *op, bool reverse, Value within) {
+LogicalResult StateCarrier::checkOrder(ArrayOpInterface op) {
+  std::optional<MutableOperandRange> documents = op.getDocuments();
+  Value within = documents && !documents->empty() ? (*documents)[0].get() : Value();
   std::string name = "'" + op->getName().getStringRef().str();
   if (op->hasAttr(kLengthsAttr))
     return refuse(op->getLoc(), "size(u) is known where a document ends, not in its pieces",
                   "take the length from an input or a parameter");
-  if (reverse)
+  if (op.getReach() == Reach::After)
     return refuse(op->getLoc(), name + " reverse' reads tokens of later calls",
                   "write it over the tokens before, or compile without");
   auto align = within ? within.getDefiningOp<AlignOp>() : AlignOp();
@@ -51,17 +54,25 @@ LogicalResult StateCarrier::checkOrder(Operation *op, bool reverse, Value within
                 "compile with --documents instead");
 }
 
-LogicalResult StateCarrier::carryScan(ScanOp op) {
-  if (failed(checkOrder(op, op.getReverse(), op.getWithin())))
+LogicalResult StateCarrier::carryTokens(ArrayOpInterface op) {
+  if (failed(checkOrder(op)))
     return failure();
   builder.setInsertionPointAfter(op);
-  if (op.isShift())
-    return carryShift(op);
-  if (op.getKind() == ScanKind::Max)
-    carryMaximum(op);
-  else
-    carrySum(op);
-  return success();
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](RecurrentOpInterface recurrent) {
+        carryRecurrent(recurrent);
+        return success();
+      })
+      .Case([&](ConvolveOp convolve) { return carryConvolution(convolve); })
+      .Case([&](ScanOp scan) -> LogicalResult {
+        if (scan.isShift())
+          return carryShift(scan);
+        if (scan.getKind() == ScanKind::Max)
+          carryMaximum(scan);
+        else
+          carrySum(scan);
+        return success();
+      });
 }
 
 Value StateCarrier::buildOrElse(OpBuilder &b, Location at, AxisRef token, Value none, Value some) {
@@ -261,9 +272,6 @@ LogicalResult StateCarrier::carryShift(ScanOp op) {
 /// y[i] += sum over j of w[j] x[i - J + 1 + j] over the tokens before the call, i - J + 1 + j < 0: those that
 /// are kept, of which it is number i + j.
 LogicalResult StateCarrier::carryConvolution(ConvolveOp op) {
-  if (failed(checkOrder(op, op.getReverse(), op.getWithin())))
-    return failure();
-  builder.setInsertionPointAfter(op);
   int64_t count = op.getNumTaps() - 1;
   if (count == 0)
     return success();
@@ -283,4 +291,30 @@ LogicalResult StateCarrier::carryConvolution(ConvolveOp op) {
         }));
   addToFirst(op.getResult(), token, terms);
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Recurrences
+//===----------------------------------------------------------------------===//
+
+/// The last result is what is carried; the first token continues from it.
+void StateCarrier::carryRecurrent(RecurrentOpInterface op) {
+  Value result = op->getResult(0);
+  AxisRef token = tokenOf(op);
+  ArrayType type = withBatch(arrayTypeOf(result));
+  Value initial = addInitial("recurrence", type.without({token}).clone(real()));
+  std::optional<MutableOperandRange> within = cast<ArrayOpInterface>(op.getOperation()).getDocuments();
+  bool hasDocuments = within && !within->empty();
+  builder.setInsertionPoint(op);
+  Value before = buildMap(
+      builder, op.getLoc(), hasDocuments ? keepIfBegun(initial, getStarts(token)) : initial, {},
+      [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+        Value isFirst = isEqual(b, at, buildLocalIndex(b, at, token), buildNumber(b, at, real(), 0.0));
+        return buildOrZero(b, at, isFirst, x[0]);
+      },
+      type.clone(real()));
+  op.continueFrom(builder, before);
+  builder.setInsertionPointAfter(op);
+  auto same = [](OpBuilder &, Location, ValueRange x) -> Value { return x[0]; };
+  setFinal(initial, buildAtLast(result, token, initial, same, same));
 }

@@ -20,7 +20,8 @@ namespace {
 bool readsKeysAtQueries(SpecOp spec) {
   return spec
       .walk([](Operation *op) {
-        bool reads = isa<AlignOp>(op);
+        auto array = dyn_cast<ArrayOpInterface>(op);
+        bool reads = array && array.getReach() == Reach::Aligned;
         if (auto sums = dyn_cast<RecurrencesOp>(op))
           reads |= bool(sums.getDecay());
         if (auto sum = dyn_cast<RecurrenceOp>(op))
@@ -36,11 +37,12 @@ Mask maskOf(SpecOp spec) {
   Mask mask = Mask::Causal;
   spec.walk([&](Operation *op) {
     auto sumsAll = [](auto sums) { return sums.getMask() == Mask::Bidirectional; };
-    auto isReverse = [](auto op) { return op.getReverse(); };
+    auto readsLater = [](ArrayOpInterface op) {
+      return op.getReach() == Reach::After || op.getReach() == Reach::All;
+    };
     bool looksAhead = TypeSwitch<Operation *, bool>(op)
                           .Case<RecurrencesOp, RecurrenceOp>(sumsAll)
-                          .Case<ScanOp, ConvolveOp>(isReverse)
-                          .Case(reducesTokens)
+                          .Case(readsLater)
                           .Default(false);
     if (looksAhead)
       mask = Mask::Bidirectional;

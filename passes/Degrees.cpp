@@ -479,15 +479,17 @@ bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
 bool DegreeAnalysis::visitArrayOp(Operation &op) {
   if (auto pairwise = dyn_cast<PairwiseOp>(op))
     return visitPairwise(pairwise);
-  if (isa<MapOp, ReduceOp, ScanOp>(op)) {
-    Block &body = op.getRegion(0).front();
+  auto array = dyn_cast<ArrayOpInterface>(op);
+  if (auto formula = dyn_cast<FormulaOpInterface>(op)) {
+    Block &body = formula.getBody().front();
     for (BlockArgument argument : body.getArguments())
       degrees[argument] = lookup(op.getOperand(argument.getArgNumber()));
     if (!visitBody(body))
       return false;
     Degree degree = lookup(body.getTerminator()->getOperand(0));
-    if (auto scan = dyn_cast<ScanOp>(op);
-        scan && (!requireZero(degree) || (scan.getWithin() && !requireZero(lookup(scan.getWithin())))))
+    // What joins tokens joins rows of unlike maxima.
+    std::optional<MutableOperandRange> within = array.getDocuments();
+    if (within && (!requireZero(degree) || (!within->empty() && !requireZero(lookup((*within)[0].get())))))
       return false;
     // A sum over rows of unlike maxima.
     auto reduce = dyn_cast<ReduceOp>(op);
@@ -502,8 +504,7 @@ bool DegreeAnalysis::visitArrayOp(Operation &op) {
     degrees[op.getResult(0)] = degree;
     return true;
   }
-  if (isa<RopeOp>(op)) {
-    // A rotation of each row.
+  if (array && array.isRotation()) {
     if (op.getNumOperands() > 1 && !requireZero(lookup(op.getOperand(1))))
       return false;
     degrees[op.getResult(0)] = lookup(op.getOperand(0));

@@ -47,15 +47,13 @@ bool isLocal(Operation *op) {
   if (readsSizes(op) ||
       !llvm::all_of(op->getResults(), [](Value result) { return typeOf(result).has(AxisRole::Key); }))
     return false;
-  if (auto scan = dyn_cast<ScanOp>(op))
-    return scan.isShift() && !scan.getReverse() && !scan.getWithin() &&
-           scan.getAmountAttr().getInt() <= StateCarrier::kMostShifted;
-  if (auto convolve = dyn_cast<ConvolveOp>(op))
-    return !convolve.getReverse() && !convolve.getWithin();
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return !reducesTokens(reduce) &&
-           !llvm::is_contained(reduce.getAxes().getAsValueRange<StringAttr>(), AxisRole::Batch);
-  return isa<MapOp, RopeOp>(op);
+  auto array = dyn_cast<ArrayOpInterface>(op);
+  if (!array)
+    return false;
+  std::optional<MutableOperandRange> documents = array.getDocuments();
+  bool hasDocuments = documents && !documents->empty();
+  bool isWindow = array.getReach() == Reach::Window && array.getWindow() <= StateCarrier::kMostShifted;
+  return array.getReach() == Reach::Own || (isWindow && !hasDocuments);
 }
 
 /// Elements for each key of a batch, as if each key head served four heads.
@@ -149,7 +147,8 @@ private:
     for (size_t i = 0; i < sources.size(); ++i) {
       Value source = sources[i];
       Operation *op = source.getDefiningOp();
-      isRotated &= !op || isa<RopeOp>(op);
+      auto array = dyn_cast_or_null<ArrayOpInterface>(op);
+      isRotated &= !op || (array && array.isRotation());
       auto number = dyn_cast<FloatType>(typeOf(source).getElementType());
       if (!op && number && origins.lookup(source) == Origin::Key &&
           number.getWidth() < storage.getIntOrFloatBitWidth())

@@ -184,7 +184,7 @@ void RowGuards::guardResults(Block &block) {
       guardMap(map);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       guardReduce(reduce);
-    } else if (isa<RopeOp, NormalizeOp>(op)) {
+    } else if (auto array = dyn_cast<ArrayOpInterface>(op); array && array.getReach() == Reach::Own) {
       sums[op.getResult(0)].add(dependsOn);
     } else {
       if (auto scan = dyn_cast<ScanOp>(op)) {
@@ -365,8 +365,11 @@ void ReaderAnalysis::visit(Operation &op) {
     return readLocal(op, reduce.getArrays(), reduce.getLive());
   if (auto count = countOfSums.find(&op); count != countOfSums.end())
     return visitSums(cast<PairwiseOp>(op), count->second);
-  for (Value operand : op.getOperands())
-    read(operand, isa<RopeOp>(op) && operand == op.getOperand(0) ? of(op) : Readers{kEverywhere, {}});
+  auto array = dyn_cast<ArrayOpInterface>(op);
+  for (Value operand : op.getOperands()) {
+    bool isRotated = array && array.isRotation() && operand == op.getOperand(0);
+    read(operand, isRotated ? of(op) : Readers{kEverywhere, {}});
+  }
 }
 
 /// Which rows are dead the mask itself says, so what it reads is read in all.

@@ -312,7 +312,8 @@ bool taylor::isFiniteOfZeros(Value array, function_ref<bool(Value)> isZero) {
     Operation *from = value.getDefiningOp();
     if (!from || isZero(value))
       continue;
-    if (isa<MapOp, ReduceOp>(from) ? !::staysFinite(from, ofArrays) : !isa<RopeOp>(from))
+    auto array = dyn_cast<ArrayOpInterface>(from);
+    if (isa<MapOp, ReduceOp>(from) ? !::staysFinite(from, ofArrays) : !array || !array.isRotation())
       return false;
     values.insert(from->operand_begin(), from->operand_end());
   }

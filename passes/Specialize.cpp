@@ -299,12 +299,8 @@ LogicalResult Specializer::setTypes() {
     for (Value result : op.getResults())
       if (failed(convert(result, choices.compute)))
         return failure();
-    if (auto rope = dyn_cast<RopeOp>(op)) {
-      int64_t size = rope.getArray().getType().sizeOf(rope.getChannel());
-      if (size % 2 != 0)
-        return rope.emitError() << "requires an even size of axis '" << rope.getChannel()
-                                << "' to rotate, but got " << size;
-    }
+    if (auto array = dyn_cast<ArrayOpInterface>(op); array && failed(array.verifySizes()))
+      return failure();
   }
   auto yield = cast<YieldOp>(body.getTerminator());
   OpBuilder builder(yield);

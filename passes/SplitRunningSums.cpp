@@ -13,7 +13,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #define DEBUG_TYPE "taylor-split-running-sums"
 
@@ -94,10 +93,7 @@ struct Formula {
   }
 
   /// Of an operation that is no taylor.pairwise.
-  MutableOperandRange arrays() const {
-    return TypeSwitch<Operation *, MutableOperandRange>(op).Case<MapOp, ReduceOp, ScanOp>(
-        [](auto each) { return each.getArraysMutable(); });
-  }
+  MutableOperandRange arrays() const { return cast<FormulaOpInterface>(op).getArraysMutable(); }
 };
 
 /// The running sums of one function.
@@ -109,7 +105,7 @@ public:
   unsigned split() {
     SmallVector<Operation *> ops;
     for (Operation &op : block)
-      if (isa<MapOp, ReduceOp, ScanOp, PairwiseOp>(op))
+      if (isa<FormulaOpInterface, PairwiseOp>(op))
         ops.push_back(&op);
     // Readers first: the maps that they read through are as they were. Nothing is erased meanwhile, so no
     // array comes to stand where `multiples` knew another.

@@ -2,8 +2,8 @@
 //
 // What a sequence that goes on in another call needs of the calls before it, as arguments and results of its
 // specification. A file per kind: CarryPairs.cpp (sums over keys, their decays), CarryTokens.cpp (running
-// sums, shifts, convolutions), CarryDocuments.cpp (where documents go on), CarryStates.cpp (places, and all
-// of it in order).
+// sums, shifts, convolutions, recurrences), CarryDocuments.cpp (where documents go on), CarryStates.cpp
+// (places, and all of it in order).
 #ifndef TAYLOR_PASSES_STATECARRIER_H
 #define TAYLOR_PASSES_STATECARRIER_H
 
@@ -58,7 +58,7 @@ private:
   mlir::LogicalResult movePlaces(mlir::Region &formula, mlir::MutableOperandRange arrays);
   mlir::LogicalResult checkSize(SizeOp size);
   void widen(mlir::Operation *op);
-  void carryRotation(RopeOp op);
+  void carryPlaces(ArrayOpInterface op);
 
   // Documents (CarryDocuments.cpp).
   /// Finds the number by which masks know a document: where it starts. Masks and within(..) read it within
@@ -115,11 +115,12 @@ private:
   void carryCount(PairwiseOp op, int64_t result, bool hasDocuments, mlir::Value &whole);
 
   // Tokens before
-  mlir::LogicalResult carryScan(ScanOp op);
+  mlir::LogicalResult carryTokens(ArrayOpInterface op);
   void carrySum(ScanOp op);
   void carryMaximum(ScanOp op);
   mlir::LogicalResult carryShift(ScanOp op);
   mlir::LogicalResult carryConvolution(ConvolveOp op);
+  void carryRecurrent(RecurrentOpInterface op);
   /// What a scan runs over, as an array of its own.
   mlir::Value buildTerms(ScanOp op);
   /// In a region: `some`, or `none` where the call has no tokens.
@@ -135,7 +136,7 @@ private:
   llvm::StringRef lastAxis(int64_t count);
   mlir::Value lastOf(mlir::Value initial, AxisRef token, int64_t number, mlir::Value within);
   /// Refuses what reads tokens of later calls, or may begin anew in them.
-  mlir::LogicalResult checkOrder(mlir::Operation *op, bool reverse, mlir::Value within);
+  mlir::LogicalResult checkOrder(ArrayOpInterface op);
   /// Adds one array to each of the call's first tokens of a result, in place of it.
   void addToFirst(mlir::Value result, AxisRef token, llvm::ArrayRef<mlir::Value> terms);
 

@@ -8,8 +8,8 @@
 
 namespace mlir::tile {
 
-/// Makes operations at the builder's place. Operands of one operation have one type. Sums and products are
-/// places and sizes: they do not overflow.
+/// Makes operations at the builder's place. Operands of one operation have one type. Sums, differences and
+/// products have the flags `overflow`.
 class Arithmetic {
 public:
   using Number = Value; ///< as dialect/Tile/Extents.h asks

@@ -54,6 +54,8 @@ SmallVector<Value> SizeValues::stridesOf(ArrayRef<Value> sizes, Value pitch) con
 
 Value SizeValues::workspacePitch(ArrayType type) const {
   ArrayRef<Axis> axes = type.getAxes();
+  if (axes.empty())
+    return i64(1);
   Value size = of(axes.back().extent);
   if (axes.size() < 2 || axes.back().extent.isStatic() || !axes[axes.size() - 2].extent.isStatic())
     return size;

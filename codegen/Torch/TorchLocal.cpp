@@ -8,16 +8,76 @@
 using namespace mlir;
 using namespace taylor;
 
-LogicalResult SpecPrinter::print(MapOp op) {
+static constexpr TorchHelper kHelpers[] = {
+    {"shift", "", R"(def shift(x: Tensor, n: int, dim: int, outside: float = 0.0) -> Tensor:
+    # y[i] = x[i - n]
+    size = x.size(dim)
+    m = min(abs(n), size)
+    filled = torch.full_like(x.narrow(dim, 0, m), outside)
+    if n >= 0:
+        return torch.cat([filled, x.narrow(dim, 0, size - m)], dim)
+    return torch.cat([x.narrow(dim, m, size - m), filled], dim)
+)"},
+    {"rope", "", R"(def rope(x: Tensor, position: Tensor, theta: float, interleaved: bool) -> Tensor:
+    # x: [.., tokens, channels]; channel pairs turn by position * theta^(-2 i / channels)
+    half = x.size(-1) // 2
+    pair = torch.arange(half, device=x.device).double()
+    angle = position.double().unsqueeze(-1) * torch.pow(theta, -pair / half)
+    cos, sin = angle.cos().to(x), angle.sin().to(x)
+    if interleaved:
+        x1, x2 = x[..., 0::2], x[..., 1::2]
+        return torch.stack([x1 * cos - x2 * sin, x2 * cos + x1 * sin], -1).flatten(-2)
+    x1, x2 = x[..., :half], x[..., half:]
+    return torch.cat([x1 * cos - x2 * sin, x2 * cos + x1 * sin], -1)
+)"},
+    {"convolve", "shift", R"(def convolve(x: Tensor, taps: Tensor, dim: int) -> Tensor:
+    # y[t] = sum over j of taps[.., j] x[t - J + 1 + j] along dim, x before the start 0
+    last = taps.size(-1) - 1
+    y = taps.select(-1, last) * x
+    for j in range(last):
+        y = y + taps.select(-1, j) * shift(x, last - j, dim)
+    return y
+)"},
+    {"gated_sum", "", R"(def gated_sum(x: Tensor, gates: Tensor, dim: int) -> Tensor:
+    # y[t] = gates[t] y[t - 1] + x[t] along dim, y before the start 0
+    y = x.narrow(dim, 0, 0).sum(dim)
+    rows = [y.unsqueeze(dim)]
+    for t in range(x.size(dim)):
+        y = gates.select(dim, t) * y + x.select(dim, t)
+        rows.append(y.unsqueeze(dim))
+    return torch.cat(rows, dim).narrow(dim, 1, x.size(dim))
+)"},
+    {"read_at", "", R"(def read_at(x: Tensor, index: Tensor, dim: int) -> Tensor:
+    # y[i] = x[index[i]] along dim; what is outside is read at the edge, for rows that see no key
+    return x.index_select(dim, index.long().clamp(0, x.size(dim) - 1))
+)"},
+    {"at_keys", "", R"(def at_keys(x: Tensor, keys: int, dim: int) -> Tensor:
+    # y[u] = x[u - keys + queries] along dim, 0 where there is no such query
+    missing = keys - x.size(dim)
+    if missing <= 0:
+        return x.narrow(dim, -missing, keys)
+    return torch.cat([torch.zeros_like(x.select(dim, 0)).unsqueeze(dim).repeat_interleave(missing, dim), x], dim)
+)"},
+    {"read_lags", "", R"(def read_lags(x: Tensor, queries: int, keys: int) -> Tensor:
+    # y[.., t, u] = x[.., t - u + keys], lags along the last dim
+    t = torch.arange(queries, device=x.device).unsqueeze(-1)
+    lag = t - torch.arange(keys, device=x.device) + keys
+    return x.index_select(x.dim() - 1, lag.flatten()).unflatten(-1, [queries, keys])
+)"},
+};
+
+ArrayRef<TorchHelper> taylor::getLocalTorchHelpers() { return kHelpers; }
+
+static LogicalResult printMap(MapOp op, SpecPrinter &printer) {
   SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
-  FailureOr<TorchText> text = printBody(op.getBody(), op.getArrays(), axes);
+  FailureOr<TorchText> text = printer.printBody(op.getBody(), op.getArrays(), axes);
   if (failed(text))
     return failure();
-  bindRows(op.getResult(), "y", *text, op.getArrays());
+  printer.bindRows(op.getResult(), "y", *text, op.getArrays());
   return success();
 }
 
-LogicalResult SpecPrinter::print(ReduceOp op) {
+static LogicalResult printReduce(ReduceOp op, SpecPrinter &printer) {
   SmallVector<ArrayType> arrays;
   for (Value array : op.getArrays())
     arrays.push_back(cast<ArrayType>(array.getType()));
@@ -27,12 +87,13 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   if (failed(joined))
     return failure();
   SmallVector<AxisRef> axes = axesOf(*joined);
-  FailureOr<TorchText> body = printBody(op.getBody(), op.getArrays(), axes);
+  FailureOr<TorchText> body = printer.printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
   TorchText text = *body;
   bool isMax = op.getKind() == Reduction::Max;
-  Sums sums = leaveOutDead(op, text, axes, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
+  SpecPrinter::Sums sums =
+      printer.leaveOutDead(op, text, axes, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
 
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
@@ -53,9 +114,9 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
     text.axes = withoutAxis(text.axes, axis.getValue());
   SmallVector<AxisRef> resultAxes = axesOf(op.getResult().getType());
   if (text.axes != resultAxes)
-    text = scope.expand(text, resultAxes);
-  bind(op.getResult(), "r", fillDead(text, sums, resultAxes, "0.0"));
-  sumsOfValues[op.getResult()] = sums;
+    text = printer.scope.expand(text, resultAxes);
+  printer.bind(op.getResult(), "r", printer.fillDead(text, sums, resultAxes, "0.0"));
+  printer.sumsOfValues[op.getResult()] = sums;
   return success();
 }
 
@@ -82,15 +143,16 @@ SpecPrinter::Sums SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, Array
   return result;
 }
 
-LogicalResult SpecPrinter::print(ScanOp op) {
+static LogicalResult printScan(ScanOp op, SpecPrinter &printer) {
   if (op.getWithin())
     return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
-  FailureOr<TorchText> body = printBody(op.getBody(), op.getArrays(), axes);
+  FailureOr<TorchText> body = printer.printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
   // Dead rows are no terms; the result mixes tokens and is alive.
-  TorchText text = fillDead(*body, sumsOf(op.getArrays()), axes, printNumber(op.getIdentity()));
+  TorchText text =
+      printer.fillDead(*body, printer.sumsOf(op.getArrays()), axes, printNumber(op.getIdentity()));
   std::string dim = std::to_string(dimension(axes, op.getAxis()));
   auto call = [&](std::string before, std::string after) {
     text.text = before + text.text + after;
@@ -98,7 +160,7 @@ LogicalResult SpecPrinter::print(ScanOp op) {
   };
   bool isMax = op.getKind() == ScanKind::Max;
   auto shiftBy = [&](int64_t n) {
-    scope.useHelper("shift");
+    printer.scope.useHelper("shift");
     std::string outside = isMax ? ", " + printNumber(op.getIdentity()) : "";
     call("shift(", ", " + std::to_string(op.getReverse() ? -n : n) + ", " + dim + outside + ")");
   };
@@ -112,33 +174,34 @@ LogicalResult SpecPrinter::print(ScanOp op) {
     if (op.getExclusive())
       shiftBy(1);
   }
-  bind(op.getResult(), "c", text);
-  sumsOfValues[op.getResult()].everywhere = !sumsOf(op.getArrays()).isNone();
+  printer.bind(op.getResult(), "c", text);
+  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op.getArrays()).isNone();
   return success();
 }
 
-LogicalResult SpecPrinter::print(AlignOp op) {
-  TorchText text = texts[op.getArray()];
-  bind(op.getResult(), "a", op.getAxis() == AxisRole::Key ? readAtKeys(text) : readAtQueries(text));
-  sumsOfValues[op.getResult()].everywhere = !sumsOf(op.getArray()).isNone();
+static LogicalResult printAlign(AlignOp op, SpecPrinter &printer) {
+  TorchText text = printer.texts[op.getArray()];
+  printer.bind(op.getResult(), "a",
+               op.getAxis() == AxisRole::Key ? printer.readAtKeys(text) : printer.readAtQueries(text));
+  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op.getArray()).isNone();
   return success();
 }
 
-LogicalResult SpecPrinter::print(NormalizeOp op) {
+static LogicalResult printNormalize(NormalizeOp op, SpecPrinter &printer) {
   SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
-  SmallVector<TorchText> operands = readRows(op->getOperands(), axes);
+  SmallVector<TorchText> operands = printer.readRows(op->getOperands(), axes);
   SmallVector<AxisRef> own = axesOf(op.getArray().getType());
   std::string dim =
       "[" + std::to_string(dimension(axes, op.getAxis()) - static_cast<int64_t>(axes.size())) + "]";
   std::string epsilon = printNumber(op.getEpsilon().convertToDouble());
   TorchText x = operands.front();
   if (own.size() != axes.size())
-    x = scope.expand(x, axes);
+    x = printer.scope.expand(x, axes);
   if (!TorchScope::isName(x))
-    x = scope.assign("x", x);
+    x = printer.scope.assign("x", x);
   std::string mean = ".mean(" + dim + ", True)";
   if (op.getKind() == Norm::Layer)
-    x = scope.assign("x", {x.text + " - " + x.text + mean, Strength::Sum, axes, false, x.isWide});
+    x = printer.scope.assign("x", {x.text + " - " + x.text + mean, Strength::Sum, axes, false, x.isWide});
   TorchText text = x;
   if (op.getKind() == Norm::L2) {
     text.text = x.text + " / " + x.text + ".norm(2, " + dim + ", True).clamp(min=" + epsilon + ")";
@@ -156,24 +219,25 @@ LogicalResult SpecPrinter::print(NormalizeOp op) {
     text.strength = Strength::Sum;
     text.isWide |= operands[next].isWide;
   }
-  bindRows(op.getResult(), "y", text, op->getOperands());
+  printer.bindRows(op.getResult(), "y", text, op->getOperands());
   return success();
 }
 
-LogicalResult SpecPrinter::print(RopeOp op) {
+static LogicalResult printRope(RopeOp op, SpecPrinter &printer) {
   StringRef token = op.getToken();
   SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
   axes = withoutAxis(withoutAxis(axes, token), op.getChannel());
   axes.append({token, op.getChannel()});
-  TorchText text = scope.align(texts[op.getArray()], axes);
-  scope.useHelper("rope");
+  TorchText text = printer.scope.align(printer.texts[op.getArray()], axes);
+  printer.scope.useHelper("rope");
   std::string position;
   if (Value given = op.getPositions())
-    position = (texts[given].isNumber ? scope.expand(texts[given], {token})
-                                      : scope.align(texts[given], withoutAxis(axes, op.getChannel())))
+    position = (printer.texts[given].isNumber
+                    ? printer.scope.expand(printer.texts[given], {token})
+                    : printer.scope.align(printer.texts[given], withoutAxis(axes, op.getChannel())))
                    .at(Strength::Sum);
   else
-    position = scope.getIndex(token).text;
+    position = printer.scope.getIndex(token).text;
   if (int64_t offset = op.getOffset())
     position += (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
   if (op.getInverse())
@@ -181,30 +245,63 @@ LogicalResult SpecPrinter::print(RopeOp op) {
   text.text = "rope(" + text.text + ", " + position + ", " + printNumber(op.getTheta().convertToDouble()) +
               ", " + (op.getLayout() == RopeLayout::Interleaved ? "True" : "False") + ")";
   text.strength = Strength::Primary;
-  const TorchText &argument = texts[op.getArray()];
-  bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
-  sumsOfValues[op.getResult()] = sumsOf(op.getArray());
+  const TorchText &argument = printer.texts[op.getArray()];
+  printer.bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
+  printer.sumsOfValues[op.getResult()] = printer.sumsOf(op.getArray());
   return success();
 }
 
-LogicalResult SpecPrinter::print(ConvolveOp op) {
+static LogicalResult printConvolve(ConvolveOp op, SpecPrinter &printer) {
   SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
-  TorchText x = scope.align(texts[op.getArray()], axes);
+  TorchText x = printer.scope.align(printer.texts[op.getArray()], axes);
   SmallVector<AxisRef> tapAxes = axes;
   tapAxes.push_back(op.getTapAxis());
-  TorchText taps = scope.align(texts[op.getTaps()], tapAxes);
+  TorchText taps = printer.scope.align(printer.texts[op.getTaps()], tapAxes);
   if (op.getWithin())
     return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   if (op.getReverse())
     return op.emitError(
         "unsupported reverse convolution in PyTorch code; it arises in derived functions only");
   AxisRef token = op.getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
-  scope.useHelper("convolve");
+  printer.scope.useHelper("convolve");
   x.isWide |= taps.isWide;
   int64_t dim = dimension(axes, token) - static_cast<int64_t>(axes.size());
   x.text = "convolve(" + x.text + ", " + taps.text + ", " + std::to_string(dim) + ")";
   x.strength = Strength::Primary;
-  bind(op.getResult(), "y", x);
-  sumsOfValues[op.getResult()].everywhere = !sumsOf(op->getOperands()).isNone();
+  printer.bind(op.getResult(), "y", x);
+  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op->getOperands()).isNone();
   return success();
+}
+
+static LogicalResult printGatedSum(GatedSumOp op, SpecPrinter &printer) {
+  if (op.getWithin())
+    return op.emitError("unsupported documents in PyTorch code; print it without --documents");
+  if (op.getReverse())
+    return op.emitError("unsupported reverse gated sum in PyTorch code; it arises in derived functions only");
+  SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
+  TorchText x = printer.scope.align(printer.texts[op.getArray()], axes);
+  TorchText gates = printer.scope.expand(printer.texts[op.getGates()], axes);
+  printer.scope.useHelper("gated_sum");
+  x.isWide |= gates.isWide;
+  int64_t dim = dimension(axes, op.getToken()) - static_cast<int64_t>(axes.size());
+  x.text = "gated_sum(" + x.text + ", " + gates.text + ", " + std::to_string(dim) + ")";
+  x.strength = Strength::Primary;
+  printer.bind(op.getResult(), "y", x);
+  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op->getOperands()).isNone();
+  return success();
+}
+
+/// The printer of an operation.
+template <typename Op, LogicalResult (*print)(Op, SpecPrinter &)> static TorchRule ruleOf() {
+  return {TypeID::get<Op>(),
+          [](Operation *op, SpecPrinter &printer) { return print(cast<Op>(op), printer); }};
+}
+
+ArrayRef<TorchRule> taylor::getLocalTorchRules() {
+  static const TorchRule rules[] = {
+      ruleOf<MapOp, printMap>(),           ruleOf<ReduceOp, printReduce>(),       ruleOf<ScanOp, printScan>(),
+      ruleOf<AlignOp, printAlign>(),       ruleOf<NormalizeOp, printNormalize>(), ruleOf<RopeOp, printRope>(),
+      ruleOf<ConvolveOp, printConvolve>(), ruleOf<GatedSumOp, printGatedSum>(),
+  };
+  return rules;
 }

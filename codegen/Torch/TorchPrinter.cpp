@@ -204,18 +204,19 @@ TorchText SpecPrinter::readAtPairs(TorchText lags) {
   return lags;
 }
 
-/// Names that a variable must not take: Python's words, and what the text itself calls.
+/// Names that a variable must not take: Python's words, and what the text itself calls beside its helpers.
 static constexpr StringRef kReserved[] = {
-    "False",  "None",     "True",    "and",     "as",       "assert", "async",    "await",     "break",
-    "class",  "continue", "def",     "del",     "elif",     "else",   "except",   "for",       "from",
-    "global", "if",       "import",  "in",      "is",       "lambda", "nonlocal", "not",       "or",
-    "pass",   "raise",    "return",  "try",     "while",    "with",   "yield",    "torch",     "Tensor",
-    "Tuple",  "float",    "int",     "min",     "max",      "range",  "constant", "positions", "shift",
-    "rope",   "convolve", "read_at", "at_keys", "read_lags"};
+    "False",  "None",     "True",   "and", "as",    "assert", "async",    "await", "break",
+    "class",  "continue", "def",    "del", "elif",  "else",   "except",   "for",   "from",
+    "global", "if",       "import", "in",  "is",    "lambda", "nonlocal", "not",   "or",
+    "pass",   "raise",    "return", "try", "while", "with",   "yield",    "torch", "Tensor",
+    "Tuple",  "float",    "int",    "min", "max",   "range"};
 
 LogicalResult SpecPrinter::printArguments() {
   for (StringRef word : kReserved)
     scope.reserve(word);
+  for (const TorchHelper &helper : getTorchHelpers())
+    scope.reserve(helper.name);
   for (auto [argument, attribute, source] :
        llvm::zip(spec.getBody().getArguments(), spec.getArgNames(), spec.getSources())) {
     std::string name = cast<StringAttr>(attribute).getValue().str();
@@ -257,9 +258,11 @@ LogicalResult SpecPrinter::print(YieldOp op) {
 }
 
 LogicalResult SpecPrinter::printOperation(Operation *op) {
+  for (const TorchRule &rule : getLocalTorchRules())
+    if (rule.operation == op->getName().getTypeID())
+      return rule.print(op, *this);
   return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<MapOp, ReduceOp, ScanOp, AlignOp, NormalizeOp, RopeOp, ConvolveOp, RecurrencesOp, RecurrenceOp,
-            YieldOp>([&](auto concrete) { return print(concrete); })
+      .Case<RecurrencesOp, RecurrenceOp, YieldOp>([&](auto concrete) { return print(concrete); })
       .Default([](Operation *other) {
         return other->emitError("unsupported operation '")
                << other->getName() << "' in PyTorch code; print the specification before it is lowered";
@@ -284,7 +287,9 @@ FailureOr<std::string> SpecPrinter::print() {
   for (char &c : name)
     if (!isalnum(c))
       c = '_';
-  if (llvm::is_contained(kReserved, StringRef(name)))
+  bool isHelper =
+      llvm::any_of(getTorchHelpers(), [&](const TorchHelper &helper) { return helper.name == name; });
+  if (isHelper || llvm::is_contained(kReserved, StringRef(name)))
     name += "_";
   // TorchScript's parser takes no import; what the text needs stands in the comment.
   std::string text =

@@ -207,8 +207,8 @@ void keepState(Array &state, const Array &keep, int64_t token, bool ofDocuments)
 
 } // namespace
 
-FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand> operands,
-                                                     const Environment &environment) {
+static FailureOr<Evaluated> evaluateEdge(EdgeOp op, ArrayRef<Operand> operands,
+                                         const Environment &environment) {
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   const Array &keys = *operands[0].array;
   std::vector<Array> results;
@@ -230,8 +230,8 @@ FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand
   return finish(std::move(results), environment);
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Operand> operands,
-                                                       const Environment &environment) {
+static FailureOr<Evaluated> evaluateStates(StatesOp op, ArrayRef<Operand> operands,
+                                           const Environment &environment) {
   StringRef token = op.getToken(), reader = op.getReader();
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   FeatureList features(op.getFeatures(), op.getWeightValues());
@@ -273,8 +273,8 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
   return finish(std::move(states), environment);
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateReadStates(ReadStatesOp op, ArrayRef<Operand> operands,
-                                                           const Environment &environment) {
+static FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, ArrayRef<Operand> operands,
+                                               const Environment &environment) {
   StringRef token = op.getToken();
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   FeatureList features(op.getFeatures(), op.getWeightValues());
@@ -313,9 +313,8 @@ FailureOr<Evaluated> taylor::reference::evaluateReadStates(ReadStatesOp op, Arra
   return finish(std::move(results), environment);
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp op,
-                                                               ArrayRef<Operand> operands,
-                                                               const Environment &environment) {
+static FailureOr<Evaluated> evaluateContractStates(ContractStatesOp op, ArrayRef<Operand> operands,
+                                                   const Environment &environment) {
   StringRef token = op.getToken();
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   FeatureList features(op.getFeatures(), op.getWeightValues());
@@ -352,8 +351,8 @@ FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp 
   return finish(std::move(results), environment);
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, ArrayRef<Operand> operands,
-                                                           const Environment &environment) {
+static FailureOr<Evaluated> evaluateStepStates(StepStatesOp op, ArrayRef<Operand> operands,
+                                               const Environment &environment) {
   int64_t tokens = environment.sizeOf(AxisRole::Query);
   if (environment.sizeOf(AxisRole::Key) != tokens || environment.offset != 0)
     return op.emitOpError("requires tokens that are queries and keys at once (t = u, offset 0), but got ")
@@ -420,4 +419,12 @@ FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, Arra
   for (Array &state : states)
     rows.push_back(std::move(state));
   return finish(std::move(rows), environment);
+}
+
+ArrayRef<EvaluationRule> taylor::reference::getChunkRules() {
+  static const EvaluationRule rules[] = {ruleOf<EdgeOp, evaluateEdge>(), ruleOf<StatesOp, evaluateStates>(),
+                                         ruleOf<ReadStatesOp, evaluateReadStates>(),
+                                         ruleOf<ContractStatesOp, evaluateContractStates>(),
+                                         ruleOf<StepStatesOp, evaluateStepStates>()};
+  return rules;
 }

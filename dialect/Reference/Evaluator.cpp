@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Reference/Evaluator.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -45,25 +44,12 @@ LogicalResult Evaluation::run(Operation *container, ArrayRef<Array> inputs) {
 }
 
 FailureOr<Evaluated> Evaluation::evaluate(Operation *op, ArrayRef<Operand> operands) {
-  return llvm::TypeSwitch<Operation *, FailureOr<Evaluated>>(op)
-      .Case([&](RecurrencesOp op) { return evaluateRecurrences(op, operands, environment); })
-      .Case([&](RecurrenceOp op) { return evaluateRecurrence(op, operands, environment); })
-      .Case([&](PairwiseOp op) { return evaluatePairwise(op, operands, environment); })
-      .Case([&](StatesOp op) { return evaluateStates(op, operands, environment); })
-      .Case([&](ReadStatesOp op) { return evaluateReadStates(op, operands, environment); })
-      .Case([&](ContractStatesOp op) { return evaluateContractStates(op, operands, environment); })
-      .Case([&](StepStatesOp op) { return evaluateStepStates(op, operands, environment); })
-      .Case([&](MapOp op) { return evaluateMap(op, operands, environment); })
-      .Case([&](ReduceOp op) { return evaluateReduce(op, operands, environment); })
-      .Case([&](ScanOp op) { return evaluateScan(op, operands, environment); })
-      .Case([&](EdgeOp op) { return evaluateEdge(op, operands, environment); })
-      .Case([&](AlignOp op) { return evaluateAlign(op, operands, environment); })
-      .Case([&](NormalizeOp op) { return evaluateNormalize(op, operands, environment); })
-      .Case([&](RopeOp op) { return evaluateRope(op, operands, environment); })
-      .Case([&](ConvolveOp op) { return evaluateConvolve(op, operands, environment); })
-      .Default([](Operation *op) -> FailureOr<Evaluated> {
-        return op->emitError("unsupported operation '") << op->getName() << "' in the reference evaluator";
-      });
+  for (ArrayRef<EvaluationRule> rules :
+       {getLocalRules(), getTokenRules(), getPairRules(), getStateRules(), getChunkRules()})
+    for (const EvaluationRule &rule : rules)
+      if (rule.operation == op->getName().getTypeID())
+        return rule.evaluate(op, operands, environment);
+  return op->emitError("unsupported operation '") << op->getName() << "' in the reference evaluator";
 }
 
 std::vector<Array> Evaluation::pullback(ArrayRef<Array> cotangents) const {

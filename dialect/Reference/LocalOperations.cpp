@@ -207,8 +207,8 @@ FailureOr<Shape> joinedShape(Operation *op, Region &region, ValueRange arrays,
 // Map
 //===----------------------------------------------------------------------===//
 
-FailureOr<Evaluated> taylor::reference::evaluateMap(MapOp op, ArrayRef<Operand> operands,
-                                                    const Environment &environment) {
+static FailureOr<Evaluated> evaluateMap(MapOp op, ArrayRef<Operand> operands,
+                                        const Environment &environment) {
   Shape shape = shapeOf(op.getResult().getType(), environment);
   auto body = std::make_shared<Body>(environment, shape);
   size_t arrays = op.getArrays().size(), count = operands.size();
@@ -255,8 +255,8 @@ std::vector<Array> pullbackMax(Body &body, const Array &result, const Array &cot
 
 } // namespace
 
-FailureOr<Evaluated> taylor::reference::evaluateReduce(ReduceOp op, ArrayRef<Operand> operands,
-                                                       const Environment &environment) {
+static FailureOr<Evaluated> evaluateReduce(ReduceOp op, ArrayRef<Operand> operands,
+                                           const Environment &environment) {
   FailureOr<Shape> loop = joinedShape(op, op.getBody(), op.getArrays(), environment);
   if (failed(loop))
     return failure();
@@ -387,8 +387,8 @@ Array pullbackMaxima(ArrayRef<int64_t> maxima, const Array &cotangent, const Ari
 
 } // namespace
 
-FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand> operands,
-                                                     const Environment &environment) {
+static FailureOr<Evaluated> evaluateScan(ScanOp op, ArrayRef<Operand> operands,
+                                         const Environment &environment) {
   Shape shape = shapeOf(op.getResult().getType(), environment);
   auto body = std::make_shared<Body>(environment, shape);
   size_t operandCount = operands.size();
@@ -442,4 +442,10 @@ FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand
     return gradients;
   };
   return evaluated;
+}
+
+ArrayRef<EvaluationRule> taylor::reference::getLocalRules() {
+  static const EvaluationRule rules[] = {ruleOf<MapOp, evaluateMap>(), ruleOf<ReduceOp, evaluateReduce>(),
+                                         ruleOf<ScanOp, evaluateScan>()};
+  return rules;
 }

@@ -33,36 +33,29 @@ struct Evaluated {
 /// The shape of a type with run-time sizes from the environment.
 Shape shapeOf(ArrayType type, const Environment &environment);
 
-mlir::FailureOr<Evaluated> evaluateMap(MapOp op, llvm::ArrayRef<Operand> operands,
-                                       const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateReduce(ReduceOp op, llvm::ArrayRef<Operand> operands,
-                                          const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateScan(ScanOp op, llvm::ArrayRef<Operand> operands,
-                                        const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateAlign(AlignOp op, llvm::ArrayRef<Operand> operands,
+/// How one operation is evaluated.
+struct EvaluationRule {
+  mlir::TypeID operation;
+  mlir::FailureOr<Evaluated> (*evaluate)(mlir::Operation *op, llvm::ArrayRef<Operand> operands,
                                          const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateNormalize(NormalizeOp op, llvm::ArrayRef<Operand> operands,
-                                             const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateRope(RopeOp op, llvm::ArrayRef<Operand> operands,
-                                        const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateConvolve(ConvolveOp op, llvm::ArrayRef<Operand> operands,
-                                            const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, llvm::ArrayRef<Operand> operands,
-                                               const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateRecurrence(RecurrenceOp op, llvm::ArrayRef<Operand> operands,
-                                              const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateEdge(EdgeOp op, llvm::ArrayRef<Operand> operands,
-                                        const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateStates(StatesOp op, llvm::ArrayRef<Operand> operands,
-                                          const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, llvm::ArrayRef<Operand> operands,
-                                              const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateContractStates(ContractStatesOp op, llvm::ArrayRef<Operand> operands,
-                                                  const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateStepStates(StepStatesOp op, llvm::ArrayRef<Operand> operands,
-                                              const Environment &environment);
-mlir::FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, llvm::ArrayRef<Operand> operands,
-                                            const Environment &environment);
+};
+
+/// The rule of an operation that `evaluate` evaluates.
+template <typename Op,
+          mlir::FailureOr<Evaluated> (*evaluate)(Op, llvm::ArrayRef<Operand>, const Environment &)>
+EvaluationRule ruleOf() {
+  return {mlir::TypeID::get<Op>(),
+          [](mlir::Operation *op, llvm::ArrayRef<Operand> operands, const Environment &environment) {
+            return evaluate(llvm::cast<Op>(op), operands, environment);
+          }};
+}
+
+/// The operations of each file, in LocalOperations.cpp, TokenOperations.cpp and so on.
+llvm::ArrayRef<EvaluationRule> getLocalRules();
+llvm::ArrayRef<EvaluationRule> getTokenRules();
+llvm::ArrayRef<EvaluationRule> getPairRules();
+llvm::ArrayRef<EvaluationRule> getStateRules();
+llvm::ArrayRef<EvaluationRule> getChunkRules();
 
 /// `Operand::sees` of a value over `shape` that depends on all `operands`.
 Array joinSees(llvm::ArrayRef<Operand> operands, const Shape &shape);

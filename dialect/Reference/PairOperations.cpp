@@ -257,8 +257,8 @@ static FailureOr<PairsEvaluated> evaluatePairsOf(RecurrencesOp op, ArrayRef<Oper
   return evaluated;
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateRecurrences(RecurrencesOp op, ArrayRef<Operand> operands,
-                                                            const Environment &environment) {
+static FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, ArrayRef<Operand> operands,
+                                                const Environment &environment) {
   auto evaluate = [&](const Environment &part) { return evaluatePairsOf(op, operands, part); };
   FailureOr<PairsEvaluated> sums =
       canHaveStates(op) ? evaluateThroughStates(op.getSums(), environment, evaluate) : evaluate(environment);
@@ -296,8 +296,8 @@ static LogicalResult buildRegion(PairwiseOp op, Region &region, ArrayRef<Operand
   return success();
 }
 
-FailureOr<Evaluated> taylor::reference::evaluatePairwise(PairwiseOp op, ArrayRef<Operand> operands,
-                                                         const Environment &environment) {
+static FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, ArrayRef<Operand> operands,
+                                             const Environment &environment) {
   auto sums = std::make_shared<PairSums>(environment);
   for (const Operand &operand : operands)
     sums->addArray(*operand.array, operand.differentiable);
@@ -345,4 +345,10 @@ FailureOr<Evaluated> taylor::reference::evaluatePairwise(PairwiseOp op, ArrayRef
         output.kind == PairSums::Kind::Rows && output.shape.has(AxisRole::Query) ? sees : Array());
   evaluated.pullback = [sums](ArrayRef<Array> cotangents) { return sums->pullback(cotangents); };
   return evaluated;
+}
+
+ArrayRef<EvaluationRule> taylor::reference::getPairRules() {
+  static const EvaluationRule rules[] = {ruleOf<RecurrencesOp, evaluateRecurrences>(),
+                                         ruleOf<PairwiseOp, evaluatePairwise>()};
+  return rules;
 }

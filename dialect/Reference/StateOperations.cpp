@@ -247,8 +247,8 @@ static FailureOr<Evaluated> evaluateStateless(RecurrenceOp op, ArrayRef<Operand>
   return asEvaluated(std::move(*sums));
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, ArrayRef<Operand> operands,
-                                                           const Environment &environment) {
+static FailureOr<Evaluated> evaluateRecurrence(RecurrenceOp op, ArrayRef<Operand> operands,
+                                               const Environment &environment) {
   auto isState = [](SumAttr sum) { return sum.getValue() == Sum::State; };
   if (!op.getState() && llvm::none_of(op.getSums().getAsRange<SumAttr>(), isState))
     return evaluateStateless(op, operands, environment);
@@ -282,4 +282,9 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, Arra
     evaluated.sees[recurrence->state] = everywhere;
   evaluated.pullback = [recurrence](ArrayRef<Array> cotangents) { return recurrence->pullback(cotangents); };
   return evaluated;
+}
+
+ArrayRef<EvaluationRule> taylor::reference::getStateRules() {
+  static const EvaluationRule rules[] = {ruleOf<RecurrenceOp, evaluateRecurrence>()};
+  return rules;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Operations on tokens and channels without a formula: align, normalize, rope and convolve.
+// Operations on tokens and channels without a formula: align, normalize, rope, convolve and
+// gated_sum.
 #include "dialect/Reference/Operations.h"
 #include <cmath>
 
@@ -25,8 +26,8 @@ static Array shiftTokens(const Array &x, StringRef from, const Shape &shape, Str
   return y;
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateAlign(AlignOp op, ArrayRef<Operand> operands,
-                                                      const Environment &environment) {
+static FailureOr<Evaluated> evaluateAlign(AlignOp op, ArrayRef<Operand> operands,
+                                          const Environment &environment) {
   std::string to = op.getAxis().str();
   std::string from(nameOf(to == AxisRole::Query ? AxisRole::Key : AxisRole::Query));
   int64_t shift = to == AxisRole::Query ? environment.offset : -environment.offset;
@@ -157,8 +158,8 @@ struct Affine {
 
 } // namespace
 
-FailureOr<Evaluated> taylor::reference::evaluateNormalize(NormalizeOp op, ArrayRef<Operand> operands,
-                                                          const Environment &environment) {
+static FailureOr<Evaluated> evaluateNormalize(NormalizeOp op, ArrayRef<Operand> operands,
+                                              const Environment &environment) {
   NormLine norm = {op.getKind(), op.getEpsilon().convertToDouble()};
   std::string axis = op.getAxis().str();
   const Array *x = operands[0].array;
@@ -249,8 +250,8 @@ struct Rotation {
 
 } // namespace
 
-FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand> operands,
-                                                     const Environment &environment) {
+static FailureOr<Evaluated> evaluateRope(RopeOp op, ArrayRef<Operand> operands,
+                                         const Environment &environment) {
   const Array &x = *operands[0].array;
   Rotation rotation;
   rotation.channel = op.getChannel().str();
@@ -317,8 +318,8 @@ static void forEachTap(const Shape &array, const Shape &taps, StringRef tapAxis,
   });
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateConvolve(ConvolveOp op, ArrayRef<Operand> operands,
-                                                         const Environment &environment) {
+static FailureOr<Evaluated> evaluateConvolve(ConvolveOp op, ArrayRef<Operand> operands,
+                                             const Environment &environment) {
   const Array &x = *operands[0].array, &taps = *operands[1].array;
   const Array *within = op.getWithin() ? operands[2].array : nullptr;
   std::string tapAxis = op.getTapAxis().str();
@@ -348,4 +349,84 @@ FailureOr<Evaluated> taylor::reference::evaluateConvolve(ConvolveOp op, ArrayRef
     return gradients;
   };
   return evaluated;
+}
+
+//===----------------------------------------------------------------------===//
+// Gated sum
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// y[element] = gates[gate] y[before] + x[element]; without `before` where a sum begins.
+struct GatedStep {
+  int64_t element, gate;
+  std::optional<int64_t> before;
+};
+
+} // namespace
+
+/// All steps, each after the one that it reads.
+static std::vector<GatedStep> listSteps(const Shape &array, const Shape &gates, const Array *within,
+                                        AxisRef token, bool reverse) {
+  Walk atArray(array, array), atGates(gates, array);
+  std::optional<Walk> atDocument;
+  if (within)
+    atDocument.emplace(within->shape, array);
+  int64_t place = array.find(token), tokens = array.sizeOf(token);
+  std::vector<GatedStep> steps;
+  forEachPoint(array, [&](ArrayRef<int64_t> point) {
+    SmallVector<int64_t> here(point), before;
+    if (reverse)
+      here[place] = tokens - 1 - here[place];
+    before = here;
+    before[place] += reverse ? 1 : -1;
+    bool begins = before[place] < 0 || before[place] >= tokens;
+    if (!begins && within)
+      begins = within->values[(*atDocument)(here)] != within->values[(*atDocument)(before)];
+    // Between two tokens the gate of the later one counts.
+    steps.push_back({atArray(here), begins ? 0 : atGates(reverse ? before : here),
+                     begins ? std::nullopt : std::optional(atArray(before))});
+  });
+  return steps;
+}
+
+static FailureOr<Evaluated> evaluateGatedSum(GatedSumOp op, ArrayRef<Operand> operands,
+                                             const Environment &environment) {
+  const Array &x = *operands[0].array, &gates = *operands[1].array;
+  std::vector<GatedStep> steps = listSteps(x.shape, gates.shape, op.getWithin() ? operands[2].array : nullptr,
+                                           op.getToken(), op.getReverse());
+  Arithmetic arithmetic = environment.arithmetic;
+  Array y = x;
+  for (const GatedStep &step : steps)
+    if (step.before)
+      accumulate(y.values[step.element], gates.values[step.gate] * y.values[*step.before],
+                 arithmetic.accumulator);
+  roundAll(y, arithmetic.value);
+  Evaluated evaluated;
+  evaluated.results.push_back(y);
+  evaluated.sees.push_back(mixSees(operands));
+  evaluated.pullback = [&gates, y, steps, arithmetic, count = operands.size()](ArrayRef<Array> cotangents) {
+    Array dx = cotangents[0], dGates(gates.shape);
+    for (const GatedStep &step : llvm::reverse(steps)) {
+      Real dy = dx.values[step.element];
+      if (!step.before || dy == 0)
+        continue;
+      accumulate(dx.values[*step.before], gates.values[step.gate] * dy, arithmetic.accumulator);
+      accumulate(dGates.values[step.gate], y.values[*step.before] * dy, arithmetic.accumulator);
+    }
+    roundAll(dx, arithmetic.value);
+    roundAll(dGates, arithmetic.value);
+    std::vector<Array> gradients = {std::move(dx), std::move(dGates)};
+    gradients.resize(count);
+    return gradients;
+  };
+  return evaluated;
+}
+
+ArrayRef<EvaluationRule> taylor::reference::getTokenRules() {
+  static const EvaluationRule rules[] = {
+      ruleOf<AlignOp, evaluateAlign>(), ruleOf<NormalizeOp, evaluateNormalize>(),
+      ruleOf<RopeOp, evaluateRope>(), ruleOf<ConvolveOp, evaluateConvolve>(),
+      ruleOf<GatedSumOp, evaluateGatedSum>()};
+  return rules;
 }

@@ -8,6 +8,15 @@ bool taylor::reducesTokens(ReduceOp op) {
   return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), isTokenAxis);
 }
 
+Reach ReduceOp::getReach() {
+  bool joinsBatches = llvm::is_contained(getAxes().getAsValueRange<StringAttr>(), AxisRole::Batch);
+  return reducesTokens(*this) || joinsBatches ? Reach::All : Reach::Own;
+}
+
+AxisRef taylor::tokenOf(Operation *op) {
+  return cast<ArrayType>(op->getResult(0).getType()).has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
+}
+
 StringRef taylor::tokenAxis(ArrayType array) {
   for (StringAttr axis : array.getAxes())
     if (isTokenAxis(axis))

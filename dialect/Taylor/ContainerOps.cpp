@@ -350,20 +350,25 @@ static bool hasArrayWith(SpecOp spec, AxisRef axis) {
 /// order of tokens only.
 static LogicalResult verifyRunningScans(SpecOp spec) {
   bool bidirectional = false;
-  ScanOp runs;
+  Operation *runs = nullptr;
+  auto isRunning = [](Operation *op) {
+    auto scan = dyn_cast<ScanOp>(op);
+    return scan ? !scan.isShift() : isa<RecurrentOpInterface>(op);
+  };
   for (Operation &op : spec.getBody().front()) {
     if (auto sums = dyn_cast<RecurrencesOp>(op))
       bidirectional |= sums.getMask() == Mask::Bidirectional;
     else if (auto sum = dyn_cast<RecurrenceOp>(op))
       bidirectional |= sum.getMask() == Mask::Bidirectional;
-    else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.isShift() && !runs && dependsOnReals(scan))
-      runs = scan;
+    else if (!runs && isRunning(&op) && dependsOnReals(&op))
+      runs = &op;
   }
   if (!bidirectional || !runs)
     return success();
-  return runs.emitError("unsupported running ") << (runs.getKind() == ScanKind::Max ? "maximum" : "sum")
-                                                << " over tokens in a bidirectional attention: it is for "
-                                                   "causal use only; compile with a causal mask";
+  auto scan = dyn_cast<ScanOp>(runs);
+  return runs->emitError("unsupported running ")
+         << (scan && scan.getKind() == ScanKind::Max ? "maximum" : "sum")
+         << " over tokens in a bidirectional attention: it is for causal use only; compile with a causal mask";
 }
 
 LogicalResult SpecOp::verifyRegions() {

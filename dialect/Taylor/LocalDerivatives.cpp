@@ -16,16 +16,6 @@ using namespace taylor;
 
 namespace {
 
-/// The adjoint of reading an array of type `operand` at every point of `domain`: the axes to sum.
-SmallVector<AxisRef> axesToSum(ArrayType domain, ArrayType operand) {
-  SmallVector<AxisRef> axes;
-  for (StringAttr axis : domain.getAxes())
-    if (!operand.has(axis.getValue()))
-      axes.push_back(axis.getValue() == AxisRole::Head && operand.has(AxisRole::KeyHead) ? StringRef(kGroup)
-                                                                                         : axis.getValue());
-  return axes;
-}
-
 /// F of an operation: a scalar region over arrays.
 struct Formula {
   Location loc;
@@ -53,12 +43,6 @@ bool isMultiple(Value derivative, Value cotangent) {
            (isa<arith::MulFOp>(op) && isConstant(op->getOperand(0)) &&
             isMultiple(op->getOperand(1), cotangent));
   return matchPattern(derivative, m_AnyZeroFloat());
-}
-
-/// A product with a cotangent, and 0 where that is 0: nothing is asked there. A key that no query sees may be
-/// NaN, and 0 times NaN is NaN.
-Value buildAsked(OpBuilder &builder, Location loc, Value cotangent, Value product) {
-  return buildOrZero(builder, loc, buildIsNonzero(builder, loc, cotangent), product);
 }
 
 /// Cotangent of F's value at a point, from that value and the scalars of `extra`.

@@ -5,6 +5,7 @@
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/LocalSyntax.h"
 #include "dialect/Taylor/ParserMessages.h"
+#include "dialect/Taylor/TokenSyntax.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
@@ -27,14 +28,6 @@ LogicalResult verifyWidened(Operation *op, ArrayType inferred) {
         result.sizeOf(name) != size)
       return op->emitOpError("expected axis '") << name << "' of size " << size << ", but got " << result;
   }
-  return success();
-}
-
-/// The text does not say the result's type: it follows from the operands.
-LogicalResult verifyResult(Operation *op, ArrayType expected) {
-  Type result = op->getResult(0).getType();
-  if (result != expected)
-    return op->emitOpError("expected a result of type ") << expected << ", but got " << result;
   return success();
 }
 
@@ -172,38 +165,6 @@ LogicalResult ReduceOp::verify() {
                << axis.getValue()
                << "' in a specification; sums over tokens are taylor.recurrences or taylor.scan";
   return verifyWidened(*this, *inferred);
-}
-
-/// Checks numbers of tokens: real, over `token` and perhaps b, where the array that they are of has it.
-static LogicalResult verifyNumbers(Operation *op, StringRef what, ArrayType numbers, AxisRef token,
-                                   ArrayType array) {
-  if (!numbers.has(token))
-    return op->emitOpError("requires ")
-           << what << " over axis '" << token << "', as the array has it, but got " << numbers;
-  for (StringAttr axis : numbers.getAxes())
-    if (axis != token && (axis != AxisRole::Batch || !array.has(AxisRole::Batch)))
-      return op->emitOpError("expected ")
-             << what << " over '" << token << (array.has(AxisRole::Batch) ? "' and perhaps 'b'" : "'")
-             << ", but got axis '" << axis.getValue() << "'";
-  if (isa<IntegerType>(numbers.getElementType()))
-    return op->emitOpError("expected ")
-           << what << " that are real numbers, but got " << numbers << "; convert them with taylor.map";
-  return success();
-}
-
-/// within(%D : type), or nothing.
-static ParseResult parseWithin(OpAsmParser &parser, SmallVectorImpl<Value> &within) {
-  OpAsmParser::UnresolvedOperand operand;
-  ArrayType type;
-  if (failed(parser.parseOptionalKeyword("within")))
-    return success();
-  return failure(parser.parseLParen() || parser.parseOperand(operand) || parser.parseColonType(type) ||
-                 parser.parseRParen() || parser.resolveOperand(operand, type, within));
-}
-
-static void printWithin(OpAsmPrinter &printer, Value within) {
-  if (within)
-    printer << " within(" << within << " : " << within.getType() << ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -352,6 +313,13 @@ LogicalResult RopeOp::verify() {
   if (!getPositions())
     return success();
   return verifyNumbers(*this, "positions", getPositions().getType(), getToken(), array);
+}
+
+LogicalResult RopeOp::verifySizes() {
+  if (int64_t size = getArray().getType().sizeOf(getChannel()); size % 2 != 0)
+    return emitError() << "requires an even size of axis '" << getChannel() << "' to rotate, but got "
+                       << size;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,3 +80,16 @@ FailureOr<SmallVector<Value>> taylor::differentiateScalars(OpBuilder &builder, B
     result.push_back(cotangents.lookup(argument));
   return result;
 }
+
+SmallVector<AxisRef> taylor::axesToSum(ArrayType domain, ArrayType operand) {
+  SmallVector<AxisRef> axes;
+  for (StringAttr axis : domain.getAxes())
+    if (!operand.has(axis.getValue()))
+      axes.push_back(axis.getValue() == AxisRole::Head && operand.has(AxisRole::KeyHead) ? StringRef(kGroup)
+                                                                                         : axis.getValue());
+  return axes;
+}
+
+Value taylor::buildAsked(OpBuilder &builder, Location loc, Value cotangent, Value product) {
+  return buildOrZero(builder, loc, buildIsNonzero(builder, loc, cotangent), product);
+}

@@ -25,6 +25,14 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>> differentiateScalars(mlir::OpBui
                                                                      mlir::IRMapping &values,
                                                                      llvm::ArrayRef<mlir::Value> yielded);
 
+/// The adjoint of reading an array of type `operand` at every point of `domain`: the axes to sum.
+llvm::SmallVector<AxisRef> axesToSum(ArrayType domain, ArrayType operand);
+
+/// A product with a cotangent, and 0 where that is 0: nothing is asked there. A key that no query sees may be
+/// NaN, and 0 times NaN is NaN.
+mlir::Value buildAsked(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value cotangent,
+                       mlir::Value product);
+
 } // namespace taylor
 
 #endif

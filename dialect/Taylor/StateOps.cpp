@@ -10,7 +10,7 @@ using namespace taylor;
 
 static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
 
-static AxisRef tokenOf(ArrayType array) {
+static AxisRef tokenAxisOf(ArrayType array) {
   return array.has(AxisRole::Query) ? nameOf(AxisRole::Query)
          : array.has(AxisRole::Key) ? nameOf(AxisRole::Key)
                                     : "";
@@ -26,9 +26,9 @@ Features StatesOp::getFeatures() { return featuresOf(*this); }
 Features ReadStatesOp::getFeatures() { return featuresOf(*this); }
 Features ContractStatesOp::getFeatures() { return featuresOf(*this); }
 Features StepStatesOp::getFeatures() { return featuresOf(*this); }
-StringRef StatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
-StringRef ReadStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
-StringRef ContractStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
+StringRef StatesOp::getToken() { return tokenAxisOf(typeOf(getVectors())); }
+StringRef ReadStatesOp::getToken() { return tokenAxisOf(typeOf(getVectors())); }
+StringRef ContractStatesOp::getToken() { return tokenAxisOf(typeOf(getVectors())); }
 
 static SmallVector<double> numbersOf(std::optional<ArrayAttr> numbers) {
   if (!numbers)
@@ -47,7 +47,7 @@ SmallVector<double> StepStatesOp::getWeightValues(size_t read) {
 template <typename Op> static LogicalResult verifyFeatures(Op op) {
   ArrayType vectors = typeOf(op.getVectors());
   int64_t channels = llvm::count_if(vectors.getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
-  if (tokenOf(vectors).empty() || channels != 1)
+  if (tokenAxisOf(vectors).empty() || channels != 1)
     return op.emitOpError("expected vectors with a token axis and one channel, but got ") << vectors;
   Features features = op.getFeatures();
   if (features.first < 0 || features.last < features.first)
@@ -82,7 +82,7 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
     return op.emitOpError("requires chunk(..) for 'opposite': without chunks all tokens are summed");
   if (Value own = op.getOwn())
     if (ArrayType type = typeOf(own);
-        tokenOf(type) != op.getToken() || !isa<FloatType>(type.getElementType()) ||
+        tokenAxisOf(type) != op.getToken() || !isa<FloatType>(type.getElementType()) ||
         !type.without({AxisRole::Batch, op.getToken()}).getAxes().empty() || !op.getChunk())
       return op.emitOpError(
                  "expected own(..) of real numbers over the tokens of the vectors and perhaps b, between "
@@ -97,7 +97,7 @@ static LogicalResult verifyState(Operation *op, ArrayType state, AxisRef reader,
   if (state.sizeOf(AxisRole::Feature) != *features.count())
     return op->emitOpError("expected ")
            << *features.count() << " features along axis 'f' of a state, but got " << state;
-  if (tokenOf(state) != (chunked ? reader : AxisRef()))
+  if (tokenAxisOf(state) != (chunked ? reader : AxisRef()))
     return op->emitOpError("expected a state ")
            << (chunked ? "with the token axis '" + reader.str() + "' of its reader" : "without a token axis")
            << ", but got " << state;
@@ -106,8 +106,8 @@ static LogicalResult verifyState(Operation *op, ArrayType state, AxisRef reader,
 
 LogicalResult EdgeOp::verify() {
   ArrayType array = typeOf(getArray()), result = typeOf(getResult());
-  StringRef reader = tokenOf(result);
-  if (tokenOf(array) != AxisRole::Key || reader.empty())
+  StringRef reader = tokenAxisOf(result);
+  if (tokenAxisOf(array) != AxisRole::Key || reader.empty())
     return emitOpError("expected an array over u, read for t or u, but got ") << array << " for " << result;
   if (int64_t(getChunk()) < 1)
     return emitOpError("expected a positive chunk, but got ") << int64_t(getChunk());
@@ -133,14 +133,14 @@ LogicalResult StatesOp::verify() {
     if (getOpposite())
       return emitOpError("unsupported decay of an 'opposite' state: a decay runs from past keys to a query");
     ArrayType type = typeOf(decay);
-    if (tokenOf(type) != AxisRole::Key || !channelOf(type).empty() || !getChunk())
+    if (tokenAxisOf(type) != AxisRole::Key || !channelOf(type).empty() || !getChunk())
       return emitOpError("expected a decay over u, without a channel, between chunks, but got ")
              << type << (getChunk() ? "" : " and no chunk");
     if (failed(verifyDecayed(*this, type, getResults())))
       return failure();
   }
   if (Value within = getWithin())
-    if (ArrayType type = typeOf(within); tokenOf(type) != AxisRole::Key ||
+    if (ArrayType type = typeOf(within); tokenAxisOf(type) != AxisRole::Key ||
                                          !type.without({AxisRole::Batch, AxisRole::Key}).getAxes().empty() ||
                                          !getChunk())
       return emitOpError("expected documents over u and perhaps b, between chunks, but got ")
@@ -156,7 +156,7 @@ LogicalResult StatesOp::verify() {
       return emitOpError("expected to begin from an array of the result's axes, ")
              << result.getType() << ", but got " << initial.getType();
   for (Value value : getValues())
-    if (tokenOf(typeOf(value)) != getToken())
+    if (tokenAxisOf(typeOf(value)) != getToken())
       return emitOpError("expected values over the tokens '")
              << getToken() << "', but got " << value.getType();
   for (auto [number, result] : llvm::enumerate(getResults())) {
@@ -189,7 +189,7 @@ LogicalResult ReadStatesOp::verify() {
   if (!getInto().empty() && getInto().size() != getStates().size())
     return emitOpError("expected one array per state to add to, or none, but got ") << getInto().size();
   for (auto [state, result] : llvm::zip(getStates(), getResults()))
-    if (channelOf(typeOf(state)) != channelOf(typeOf(result)) || tokenOf(typeOf(result)) != getToken())
+    if (channelOf(typeOf(state)) != channelOf(typeOf(result)) || tokenAxisOf(typeOf(result)) != getToken())
       return emitOpError("expected a result with the state's channel and the tokens of the vectors, but got ")
              << result.getType();
   for (auto [into, result] : llvm::zip(getInto(), getResults()))
@@ -206,11 +206,11 @@ LogicalResult ContractStatesOp::verify() {
     return emitOpError("expected a value per state, ")
            << getStates().size() << ", but got " << getValues().size();
   for (auto [state, value] : llvm::zip(getStates(), getValues()))
-    if (channelOf(typeOf(state)) != channelOf(typeOf(value)) || tokenOf(typeOf(value)) != getToken())
+    if (channelOf(typeOf(state)) != channelOf(typeOf(value)) || tokenAxisOf(typeOf(value)) != getToken())
       return emitOpError("expected a value with the state's channel and the tokens of the vectors, but got ")
              << value.getType();
   ArrayType vectors = typeOf(getVectors()), result = typeOf(getResult());
-  if (channelOf(result) != channelOf(vectors) || tokenOf(result) != getToken())
+  if (channelOf(result) != channelOf(vectors) || tokenAxisOf(result) != getToken())
     return emitOpError("expected a result with the channel and tokens of the vectors, but got ") << result;
   if (getInto() && getInto().getType() != result)
     return emitOpError("expected to add to an array of the result's type, ")
@@ -222,7 +222,7 @@ LogicalResult StepStatesOp::verify() {
   if (failed(verifyFeatures(*this)))
     return failure();
   ArrayType readers = typeOf(getReaders()), vectors = typeOf(getVectors());
-  if (tokenOf(readers) != AxisRole::Query || tokenOf(vectors) != AxisRole::Key)
+  if (tokenAxisOf(readers) != AxisRole::Query || tokenAxisOf(vectors) != AxisRole::Key)
     return emitOpError("expected vectors over t that read and vectors over u that are summed, but got ")
            << readers << " and " << vectors;
   if (channelOf(readers).empty() || readers.sizeOf(channelOf(readers)) != getFeatures().channels)
@@ -234,7 +234,7 @@ LogicalResult StepStatesOp::verify() {
            << states << ", but got " << getInitial().size() << " and "
            << int64_t(getResults().size()) - int64_t(getReads().size());
   for (Value value : getValues())
-    if (tokenOf(typeOf(value)) != AxisRole::Key)
+    if (tokenAxisOf(typeOf(value)) != AxisRole::Key)
       return emitOpError("expected values over the tokens 'u', but got ") << value.getType();
   for (auto [number, state] : llvm::enumerate(getStates())) {
     ArrayType type = typeOf(state);
@@ -250,7 +250,7 @@ LogicalResult StepStatesOp::verify() {
     return emitOpError("expected what is kept of other documents' states, keep(..), next to 'documents'");
   if (Value keep = getKeep()) {
     ArrayType type = typeOf(keep);
-    if (tokenOf(type) != AxisRole::Key || !channelOf(type).empty())
+    if (tokenAxisOf(type) != AxisRole::Key || !channelOf(type).empty())
       return emitOpError("expected what is kept of states over u, without a channel, but got ") << type;
     if (failed(verifyDecayed(*this, type, getStates())))
       return failure();
@@ -266,7 +266,7 @@ LogicalResult StepStatesOp::verify() {
     if (failed(verifyWeights(*this, getFeatures(), cast<ArrayAttr>(weights))))
       return failure();
     ArrayType type = typeOf(row), read = typeOf(getStates()[state]);
-    if (tokenOf(type) != AxisRole::Query || channelOf(type) != channelOf(read))
+    if (tokenAxisOf(type) != AxisRole::Query || channelOf(type) != channelOf(read))
       return emitOpError("expected rows over t with the channel of their state, but got ") << type;
     for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
       if ((read.has(axis) && !type.has(axis) && !(axis == AxisRole::KeyHead && type.has(AxisRole::Head))) ||

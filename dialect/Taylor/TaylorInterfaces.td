@@ -40,4 +40,66 @@ def Taylor_DifferentiableScalarOpInterface : OpInterface<"DifferentiableScalarOp
   ];
 }
 
+def Taylor_ArrayOpInterface : OpInterface<"ArrayOpInterface"> {
+  let cppNamespace = "::taylor";
+  let description = [{
+    What passes ask of an operation that makes one array of others and is neither a sum over pairs
+    nor a state. What no operation says is what is true of `taylor.map`: a token of the result
+    depends on this token of the operands alone.
+  }];
+  let methods = [
+    InterfaceMethod<"Which tokens of its operands a token of the result reads.",
+    "::taylor::Reach", "getReach", (ins), "", [{ return ::taylor::Reach::Own; }]>,
+    InterfaceMethod<"With `Reach::Window`: how many tokens before its own a token reads.",
+    "int64_t", "getWindow", (ins), "", [{ return 0; }]>,
+    InterfaceMethod<"The token axis along which it works.",
+    "::taylor::AxisRef", "getToken", (ins), "", [{ return ::taylor::tokenOf($_op); }]>,
+    InterfaceMethod<[{
+      Whether each token of the result is that token of the first operand, rotated: linear in it, of
+      the same length, and independent of all other tokens.
+    }],
+    "bool", "isRotation", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      The operand that numbers documents, which may be absent: tokens of other documents are not
+      read. Nothing if the operation has no such operand.
+    }],
+    "std::optional<::mlir::MutableOperandRange>", "getDocuments", (ins), "", [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+      The operand that says where tokens stand, if they do not stand where their number says; it may
+      be absent. Nothing if the operation has no such operand.
+    }],
+    "std::optional<::mlir::MutableOperandRange>", "getPlaces", (ins), "", [{ return std::nullopt; }]>,
+    InterfaceMethod<"Verifies what is known only when axes have sizes. Reports an error.",
+    "::mlir::LogicalResult", "verifySizes", (ins), "", [{ return ::mlir::success(); }]>
+  ];
+}
+
+def Taylor_FormulaOpInterface : OpInterface<"FormulaOpInterface"> {
+  let cppNamespace = "::taylor";
+  let description = [{
+    An operation on arrays that computes a formula of them at each point: a region with one argument
+    per array.
+  }];
+  let methods = [
+    InterfaceMethod<"The arrays that the formula reads.", "::mlir::OperandRange", "getArrays">,
+    InterfaceMethod<"The same, to be changed.", "::mlir::MutableOperandRange", "getArraysMutable">,
+    InterfaceMethod<"The formula.", "::mlir::Region &", "getBody">
+  ];
+}
+
+def Taylor_RecurrentOpInterface : OpInterface<"RecurrentOpInterface"> {
+  let cppNamespace = "::taylor";
+  let description = [{
+    An operation of which a token's result is computed from the result of the token before and from
+    operands at the token. So a sequence that goes on in another call needs the last result alone.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Rewrites its operands so that a token continues from `before`: an array of the result's axes
+      that holds the result of the token before the call, at the first token, and 0 elsewhere.
+    }],
+    "void", "continueFrom", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$before)>
+  ];
+}
+
 #endif

@@ -22,6 +22,10 @@ class Taylor_ArrayOp<string mnemonic, list<Trait> traits = []>
 
 defvar Differentiable = DeclareOpInterfaceMethods<Taylor_DifferentiableOpInterface>;
 
+// What passes ask of operations on arrays (TaylorInterfaces.td); an operation says what differs from a map.
+defvar OfArrays = Taylor_ArrayOpInterface;
+defvar HasFormula = Taylor_FormulaOpInterface;
+
 //===----------------------------------------------------------------------===//
 // Containers
 //===----------------------------------------------------------------------===//
@@ -251,7 +255,7 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
 // Local to rows, tokens and channels
 //===----------------------------------------------------------------------===//
 
-def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiable]> {
+def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiable, OfArrays, HasFormula]> {
   let summary = "a formula over arrays, broadcast by axis name";
   let description = [{
     `y[i..] = F(a[i..], b[i..], ..)`: the result has the union of the operands' axes, in the order
@@ -276,7 +280,7 @@ def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiab
   let hasFolder = 1;
 }
 
-def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differentiable]> {
+def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differentiable, OfArrays, HasFormula]> {
   let summary = "a formula, then a reduction over axes";
   let description = [{
     `y = sum over axes of F(..)`, or `mean`, `max` (whose gradient is shared equally by ties). The
@@ -293,9 +297,12 @@ def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differ
                        Taylor_ReductionAttr:$kind, StrArrayAttr:$axes);
   let results = (outs Taylor_ArrayType:$result);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    ::taylor::Reach getReach();
+  }];
 }
 
-def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differentiable]> {
+def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differentiable, OfArrays, HasFormula]> {
   let summary = "a running sum, a running maximum, or a shift, over tokens";
   let description = [{
     `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end, j >= u
@@ -336,10 +343,16 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
     bool isPart() { return getKind() == ScanKind::High || getKind() == ScanKind::Low; }
     /// The result of no terms: 0, of a maximum minus infinity.
     double getIdentity();
+    ::taylor::Reach getReach() {
+      return getReverse() ? Reach::After : isShift() ? Reach::Window : Reach::Before;
+    }
+    int64_t getWindow() { return isShift() ? getAmountAttr().getInt() : 0; }
+    ::taylor::AxisRef getToken() { return getAxis(); }
+    std::optional<::mlir::MutableOperandRange> getDocuments() { return getWithinMutable(); }
   }];
 }
 
-def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
+def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable, OfArrays]> {
   let summary = "read a key array at query positions, or back";
   let description = [{
     `taylor.align %L to t`: y[t] = L[offset + t], u becomes t. `taylor.align %x to u`: y[u] = x[u -
@@ -356,9 +369,12 @@ def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
   let hasCustomAssemblyFormat = 0;
   let assemblyFormat = "$array `to` custom<TokenAxis>($axis) attr-dict custom<AlignTypes>(ref($axis), type($array), type($result))";
   let hasFolder = 1;
+  let extraClassDeclaration = [{
+    ::taylor::Reach getReach() { return Reach::Aligned; }
+  }];
 }
 
-def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]> {
+def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments, OfArrays]> {
   let summary = "a norm over channels (or another axis)";
   let description = [{
         l2:    x / max(|x|, epsilon)
@@ -389,7 +405,7 @@ def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]>
   let hasCanonicalizeMethod = 1;
 }
 
-def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
+def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable, OfArrays]> {
   let summary = "rotary position embedding";
   let description = [{
     Rotates channel pairs by the angle p * theta^(-2 i / d), p the position of the token plus
@@ -420,15 +436,15 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
   }];
   let hasFolder = 1;
   let extraClassDeclaration = [{
-    /// The channel axis that is rotated, and the token axis whose positions say by how much.
+    /// The channel axis that is rotated.
     ::llvm::StringRef getChannel();
-    ::taylor::AxisRef getToken() {
-      return getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
-    }
+    bool isRotation() { return true; }
+    std::optional<::mlir::MutableOperandRange> getPlaces() { return getPositionsMutable(); }
+    ::mlir::LogicalResult verifySizes();
   }];
 }
 
-def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable]> {
+def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable, OfArrays]> {
   let summary = "causal depthwise convolution over tokens";
   let description = [{
     `y[t] = sum_j w[j] x[t - J + 1 + j]`, x before the start 0; the taps j, at most 64, are the free
@@ -450,6 +466,40 @@ def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable]> {
     /// The axis of the taps, and their number.
     ::llvm::StringRef getTapAxis();
     int64_t getNumTaps();
+    ::taylor::Reach getReach() { return getReverse() ? Reach::After : Reach::Window; }
+    int64_t getWindow() { return getNumTaps() - 1; }
+    std::optional<::mlir::MutableOperandRange> getDocuments() { return getWithinMutable(); }
+  }];
+}
+
+def Taylor_GatedSumOp : Taylor_ArrayOp<"gated_sum", [Differentiable, OfArrays,
+                                                     DeclareOpInterfaceMethods<Taylor_RecurrentOpInterface>]> {
+  let summary = "a running sum that gates fade, over tokens";
+  let description = [{
+    `y[t] = a[t] y[t-1] + x[t]`, y before the start 0: a linear recurrence of each channel by
+    itself. The gates a are over axes of x. Without the token axis a is a constant, and y an
+    exponential moving average (Ma et al., Mega, equation 1); with it, a is a gate of each token (De
+    et al., Griffin, equation 4). Gates may be 0 or negative, which a decay of `taylor.recurrences`
+    may not. `reverse` is the adjoint: `y[t] = a[t+1] y[t+1] + x[t]`, y past the end 0.
+    `within(%D : type)`: y of another document is 0, as in `taylor.scan`.
+
+    ```mlir
+    %x = taylor.map (1.0 - %a) * %k : !k, !k
+    %ks = taylor.gated_sum %x, %a : !k, !k
+    ```
+    A running product is the sum of which the first gate is the only term:
+
+    ```mlir
+    %first = taylor.map select(u == 0.0, %a, 0.0) : !a
+    %p = taylor.gated_sum %first, %a : !a, !a
+    ```
+    A kernel goes along the tokens, one after the other, with all channels of a head at a time.
+  }];
+  let arguments = (ins Taylor_ArrayType:$array, Taylor_ArrayType:$gates, Optional<Taylor_ArrayType>:$within, UnitAttr:$reverse);
+  let results = (outs Taylor_ArrayType:$result);
+  let extraClassDeclaration = [{
+    ::taylor::Reach getReach() { return getReverse() ? Reach::After : Reach::Before; }
+    std::optional<::mlir::MutableOperandRange> getDocuments() { return getWithinMutable(); }
   }];
 }
 

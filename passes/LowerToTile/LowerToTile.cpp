@@ -2,6 +2,7 @@
 //
 // Assembles a tile program: tensors, workspace, and one kernel per entry of the partition.
 #include "passes/Debug.h"
+#include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/Passes.h"
@@ -47,7 +48,6 @@ private:
   void declareWorkspace();
   Location locationOf(const KernelPlan &kernel);
   void emitKernel(KernelPlan &kernel);
-  void emitScanKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame);
   void emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame);
   void emitRoot(Root &root, TileEmitter &emitter, Frame &frame);
   void storeRoot(Root &root, Value tile, TileEmitter &emitter, Frame &frame);
@@ -294,29 +294,6 @@ void ProgramAssembler::emitRoot(Root &root, TileEmitter &emitter, Frame &frame) 
   storeRoot(root, tile, emitter, frame);
 }
 
-void ProgramAssembler::emitScanKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
-  auto scan = cast<ScanOp>(kernel.op);
-  Root &root = kernel.roots.front();
-  StringRef token = scan.getAxis();
-  Value blocks = arith::CeilDivSIOp::create(emitter.builder, emitter.loc, emitter.size(token),
-                                            emitter.constant(sizes.tokens));
-  Frame probe = frame.at(token, emitter.constant(0), sizes.tokens);
-  emitter.loop(emitter.constant(0), blocks, 1, emitter.emitFirstCarry(scan, probe),
-               [&](Value index, ValueRange carried) {
-                 if (scan.getReverse()) {
-                   Value last =
-                       arith::SubIOp::create(emitter.builder, emitter.loc, blocks, emitter.constant(1));
-                   index = arith::SubIOp::create(emitter.builder, emitter.loc, last, index);
-                 }
-                 Value start = arith::MulIOp::create(emitter.builder, emitter.loc, index,
-                                                     emitter.constant(sizes.tokens));
-                 Frame block = frame.at(token, start, sizes.tokens);
-                 auto [tile, next] = emitter.emitScan(scan, carried, block);
-                 storeRoot(root, tile, emitter, block);
-                 return next;
-               });
-}
-
 SmallVector<PairResult> ProgramAssembler::planResults(const KernelPlan &kernel, TileEmitter &emitter) {
   auto pairs = cast<PairwiseOp>(kernel.op);
   SmallVector<PairResult> plans;
@@ -447,8 +424,8 @@ Location ProgramAssembler::locationOf(const KernelPlan &kernel) {
   if (!kernel.angles)
     return kernel.roots[0].value.getLoc();
   SmallVector<Location> rotations;
-  function.walk([&](RopeOp op) {
-    if (AngleTable::of(op) == *kernel.angles)
+  function.walk([&](LoweringOpInterface op) {
+    if (op.getAngles() == kernel.angles)
       rotations.push_back(op.getLoc());
   });
   return builder.getFusedLoc(rotations);
@@ -532,7 +509,8 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
     break;
   }
   case KernelPlan::Kind::Scan:
-    emitScanKernel(kernel, emitter, frame);
+    cast<LoweringOpInterface>(kernel.op).emitWalk(
+        emitter, frame, [&](Value tile, Frame &at) { storeRoot(kernel.roots.front(), tile, emitter, at); });
     break;
   case KernelPlan::Kind::Steps:
     emitStepsKernel(kernel, emitter, frame);
@@ -587,6 +565,10 @@ LogicalResult ProgramAssembler::run(StringRef name) {
 }
 
 struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    LowerToTilePassBase::getDependentDialects(registry);
+    registerLowering(registry);
+  }
   void runOnOperation() override {
     llvm::StringMap<int> parts;
     SmallVector<FunctionOp> functions(getOperation().getOps<FunctionOp>());

@@ -2,6 +2,7 @@
 #include "passes/LowerToTile/Partition.h"
 #include "dialect/Sources.h"
 #include "passes/Debug.h"
+#include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/PreparePairs.h"
 #include "passes/LowerToTile/RootOrder.h"
@@ -16,11 +17,6 @@ using namespace mlir;
 using namespace taylor;
 
 static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
-
-bool Partition::reducesBlocks(ReduceOp op) {
-  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
-                      [](StringRef axis) { return isRuntimeAxis(axis) || axis == kGroup; });
-}
 
 PairwiseOp Partition::columnPairs(Value value) {
   auto op = value.getDefiningOp<PairwiseOp>();
@@ -101,17 +97,14 @@ void Partition::collect(Value value, Leaves &leaves, bool top) {
     leaves.partials.insert(op);
     return;
   }
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    leaves.loops |= reducesBlocks(reduce);
-  leaves.loops |= isa<ScanOp, AlignOp, EdgeOp, ConvolveOp, ReadStatesOp, ContractStatesOp>(op);
-  if (auto rope = dyn_cast<RopeOp>(op)) {
-    // Its positions are read by the kernel that makes the table.
-    leaves.angles = std::max(leaves.angles, stageOfAngles(AngleTable::of(rope)));
-    return collect(rope.getArray(), leaves, /*top=*/false);
-  }
+  auto lowering = cast<LoweringOpInterface>(op);
+  leaves.loops |= lowering.readsElsewhere();
+  if (std::optional<AngleTable> table = lowering.getAngles())
+    leaves.angles = std::max(leaves.angles, stageOfAngles(*table));
   if (isa<PairwiseOp>(op))
     leaves.rowPairs.insert(op);
-  collectOperands(op, leaves);
+  for (Value operand : lowering.getTileOperands())
+    collect(operand, leaves, /*top=*/false);
 }
 
 Partition::Leaves Partition::leavesOf(const Root &root) {
@@ -296,10 +289,11 @@ void Partition::placeRoots() {
     }
   for (Root &root : roots) {
     Operation *op = root.value.getDefiningOp();
-    if (auto scan = dyn_cast_or_null<ScanOp>(op); scan && !scan.isShift()) {
+    auto lowering = dyn_cast_or_null<LoweringOpInterface>(op);
+    if (std::optional<AxisRef> walk = lowering ? lowering.getWalk() : std::nullopt) {
       root.stage = stageOf(root.value);
       SmallVector<AxisRef> axes = gridAxes(root.value);
-      llvm::erase(axes, scan.getAxis());
+      llvm::erase(axes, *walk);
       kernelFor(KernelPlan::Kind::Scan, root.stage, axes, op).roots.push_back(root);
       continue;
     }

@@ -81,12 +81,31 @@ public:
   bool hasMemory(mlir::Value value) const { return stored.contains(value); }
   bool isOptional(unsigned result) const;
 
+  // For the operations' own rules (LoweringInterface.td), which say what must have memory.
+  const TileSizes &getSizes() const { return sizes; }
+  /// Gives memory to a value that is no argument.
+  void store(mlir::Value value);
+  /// The same of vectors whose features are summed over tokens, where it must have memory: features of tokens
+  /// that do not count meet values of 0.
+  void storeSummed(mlir::Value vectors);
+  /// A table that rotations read, with its positions.
+  void storeAngles(const AngleTable &table);
+  /// A reduction over tokens: each block has a sum of its own, and these have memory.
+  void sumInParts(ReduceOp op) { partials.insert(op); }
+  /// Whether what an array holds past the last token is a number. What lies in memory is 0 there.
+  bool isFinitePastEnd(mlir::Value array) const;
+  /// Whether sums over tokens, which a block makes for its own place alone, are among what it is computed
+  /// from.
+  bool readsSums(mlir::Value value) const;
+  /// Whether a block of so many tokens holds all that a value is computed from, beside `waiting` bytes of
+  /// each.
+  bool fitsBlock(mlir::Value value, int64_t tokens, int64_t waiting = 0) const;
+  /// Whether an operation only multiplies rows by a number of each row, which is done where they are read.
+  bool isRowProduct(mlir::Operation *op) const { return rowProducts.contains(op); }
+
 private:
   mlir::LogicalResult check();
-  bool isFinitePastEnd(mlir::Value array) const;
-  bool spoilsSums(PairwiseOp pairs, mlir::Value array) const;
   void chooseStored();
-  void store(mlir::Value value);
   void addRoots();
   void placeRoots();
   void delayRoots();
@@ -102,10 +121,6 @@ private:
   bool storeCrowdedRows();
   /// Sums into columns, where others that wait for their turn leave no room.
   bool storeCrowdedColumns();
-  bool readsSums(mlir::Value value) const;
-  /// Whether a block of so many tokens holds all that a value is computed from, beside `waiting` bytes of
-  /// each.
-  bool fitsBlock(mlir::Value value, int64_t tokens, int64_t waiting = 0) const;
   void propagateDemand();
   /// 16-bit keys and values that a loop reads again are converted once, into workspace.
   void convertKeys();
@@ -139,7 +154,6 @@ private:
   /// of pairs with columns.
   static bool isSummedApart(mlir::Value value);
   static PairOutput sumKind(mlir::Value value);
-  static bool reducesBlocks(ReduceOp op);
 
   FunctionOp function;
   const TileSizes &sizes;

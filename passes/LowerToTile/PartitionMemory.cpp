@@ -3,6 +3,7 @@
 // Which values get memory: what other blocks read, what is read again and again, and what a block has no room
 // for.
 #include "passes/Debug.h"
+#include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/RootOrder.h"
@@ -54,20 +55,6 @@ void Partition::convertKeys() {
   }
 }
 
-/// Whether nothing but maps stands between the value and the function's results.
-static bool isFinished(Value value) {
-  llvm::SetVector<Value> values; // each once: values share users
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i)
-    for (Operation *user : values[i].getUsers())
-      if (isa<MapOp>(user))
-        values.insert(user->getResult(0));
-      else if (!isa<YieldOp>(user))
-        return false;
-  return true;
-}
-
-/// Whether sums over tokens, which a block makes for its own place alone, are among what it is computed from.
 bool Partition::readsSums(Value value) const {
   llvm::SetVector<Value> values; // each once: values share operands
   values.insert(value);
@@ -82,129 +69,28 @@ bool Partition::readsSums(Value value) const {
   return false;
 }
 
-/// Whether what an array holds past the last token is a number. What lies in memory is 0 there.
 bool Partition::isFinitePastEnd(Value array) const {
   return isFiniteOfZeros(array, [&](Value value) {
     return stored.contains(value) || (isa<BlockArgument>(value) && !tokenAxis(typeOf(value)).empty());
   });
 }
 
-/// Whether what an array holds past the last token meets a weight of 0 in a sum over tokens, and is no
-/// number.
-bool Partition::spoilsSums(PairwiseOp pairs, Value array) const {
-  auto summedOver = [](PairOutput kind) -> AxisRef {
-    return kind == PairOutput::Rows      ? nameOf(AxisRole::Key)
-           : kind == PairOutput::Columns ? nameOf(AxisRole::Query)
-                                         : "";
-  };
-  auto isSummed = [&](PairSumAttr sum) {
-    StringRef token = summedOver(sum.getKind());
-    return sum.getArray() >= 0 && pairs.getArrays()[sum.getArray()] == array && !token.empty() &&
-           typeOf(array).has(token);
-  };
-  return llvm::any_of(pairs.getSums().getAsRange<PairSumAttr>(), isSummed) && !isFinitePastEnd(array);
+void Partition::storeSummed(Value vectors) {
+  if (!isFinitePastEnd(vectors))
+    store(vectors);
+}
+
+void Partition::storeAngles(const AngleTable &table) {
+  if (!llvm::is_contained(angles, table))
+    angles.push_back(table);
+  if (table.positions)
+    store(table.positions);
 }
 
 void Partition::chooseStored() {
-  auto onlyYielded = [](Value value) {
-    return llvm::all_of(value.getUsers(), [](Operation *user) {
-      return isa<YieldOp>(user) && isa<FunctionOp>(user->getParentOp());
-    });
-  };
-  // Features of tokens that do not count meet values of 0.
-  auto storeSummed = [&](Value vectors) {
-    if (!isFinitePastEnd(vectors))
-      store(vectors);
-  };
-  for (Operation &op : function.getBody().front()) {
-    if (auto pairs = dyn_cast<PairwiseOp>(op)) {
-      bool rowsOnly = PairEmitter::isRowsOnly(pairs),
-           diagonals = PairEmitter::hasDiagonalsOnGrid(pairs, sizes);
-      for (Value array : pairs.getArrays()) {
-        // Sums that a block makes for its own place are made nowhere in a loop.
-        bool isOuter = ((sizes.readsOnce && !readsSums(array)) ||
-                        !typeOf(array).has(rowsOnly ? AxisRole::Key : AxisRole::Query)) &&
-                       !typeOf(array).has(AxisRole::Lag) && (!diagonals || tokenAxis(typeOf(array)).empty());
-        ScoreTile tile =
-            rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);
-        // It is itself there too, before it is rounded, and stays through the loop: it counts a quarter more.
-        int64_t result = countTokenBytes(typeOf(array), typeOf(array).getScalarType());
-        if (isOuter && fitsBlock(array, rowsOnly ? tile.queries : tile.keys, result + result / 4) &&
-            !spoilsSums(pairs, array))
-          continue;
-        if (rowProducts.contains(array.getDefiningOp()))
-          store(cast<MapOp>(array.getDefiningOp()).getArrays()[1]);
-        else
-          store(array);
-      }
-      if (!rowsOnly)
-        for (Value result : pairs.getResults())
-          if (sumKind(result) != PairOutput::Columns)
-            store(result);
-    } else if (auto align = dyn_cast<AlignOp>(op)) {
-      store(align.getArray());
-    } else if (auto edge = dyn_cast<EdgeOp>(op)) {
-      store(edge.getArray());
-    } else if (auto convolve = dyn_cast<ConvolveOp>(op)) {
-      store(convolve.getArray()); // read once per tap
-      if (convolve.getWithin())
-        store(convolve.getWithin());
-      if (!isFinished(convolve))
-        store(convolve);
-    } else if (auto scan = dyn_cast<ScanOp>(op)) {
-      if (!scan.isShift())
-        store(scan);
-      else // read at another place, where a block may lie across chunks
-        for (Value array : scan.getArrays())
-          if (readsSums(array))
-            store(array);
-      if (scan.getWithin())
-        store(scan.getWithin());
-    } else if (auto states = dyn_cast<StatesOp>(op)) {
-      for (Value state : states.getResults())
-        store(state);
-      for (Value atEdges : {states.getDecay(), states.getWithin()})
-        if (atEdges)
-          store(atEdges);
-      for (Value initial : states.getInitial())
-        store(initial);
-      storeSummed(states.getVectors());
-    } else if (auto steps = dyn_cast<StepStatesOp>(op)) {
-      for (Value result : steps.getResults())
-        store(result);
-      for (Value initial : steps.getInitial())
-        store(initial);
-      storeSummed(steps.getVectors());
-      if (steps.getKeep())
-        store(steps.getKeep());
-      // One for every head of a group, panel after panel; one token is read where it lies.
-      bool ofGroup = typeOf(steps.getReaders()).has(AxisRole::Head) &&
-                     !typeOf(steps.getStates().front()).has(AxisRole::Head);
-      if (ofGroup || sizes.stepTokens == 1)
-        store(steps.getReaders());
-      if (sizes.stepTokens == 1) {
-        store(steps.getVectors());
-        for (Value value : steps.getValues())
-          store(value);
-      }
-    } else if (isa<ReadStatesOp, ContractStatesOp>(op)) {
-      // A panel of features at a time.
-      for (Value operand : op.getOperands())
-        if (typeOf(operand).has(AxisRole::Feature))
-          store(operand);
-    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      if (reducesTokens(reduce))
-        partials.insert(reduce);
-      if (reducesBlocks(reduce) && !onlyYielded(reduce))
-        store(reduce);
-    } else if (auto rope = dyn_cast<RopeOp>(op)) {
-      AngleTable table = AngleTable::of(rope);
-      if (!llvm::is_contained(angles, table))
-        angles.push_back(table);
-      if (table.positions)
-        store(table.positions);
-    }
-  }
+  for (Operation &op : function.getBody().front())
+    if (auto lowering = dyn_cast<LoweringOpInterface>(op))
+      lowering.chooseStored(*this);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/TileEmitter.h"
-#include "passes/LowerToTile/PairEmitter.h"
-#include "passes/LowerToTile/StateEmitter.h"
+#include "passes/LowerToTile/LoweringInterface.h"
 
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Tile/Extents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -294,23 +292,7 @@ Value TileEmitter::emit(Value array, Frame &frame) {
     tile = loadStored(lies, tileType(type, frame), frame);
   } else {
     llvm::SaveAndRestore<Location> place(loc, array.getLoc());
-    tile = TypeSwitch<Operation *, Value>(array.getDefiningOp())
-               .Case([&](MapOp op) { return emitMap(op, frame); })
-               .Case([&](ReduceOp op) { return emitReduce(op, frame); })
-               .Case([&](RopeOp op) { return emitRope(op, frame); })
-               .Case([&](AlignOp op) { return emitAlign(op, frame); })
-               .Case([&](EdgeOp op) { return StateEmitter(*this).emitEdge(op, frame); })
-               .Case([&](ScanOp op) { return emitShift(op, frame); })
-               .Case([&](ConvolveOp op) { return emitConvolve(op, frame); })
-               .Case([&](ReadStatesOp op) -> Value {
-                 StateEmitter(*this).emitRead(op, frame); // fills in all of its results
-                 return frame.tiles.lookup(array);
-               })
-               .Case([&](ContractStatesOp op) { return StateEmitter(*this).emitContract(op, frame); })
-               .Case([&](PairwiseOp op) -> Value {
-                 PairEmitter(*this, op).emitRows(frame); // fills in all of its results
-                 return frame.tiles.lookup(array);
-               });
+    tile = cast<LoweringOpInterface>(array.getDefiningOp()).emitTile(array, *this, frame);
     tile = broadcastTile(builder, loc, tile, tileType(type, frame));
   }
   frame.tiles[array] = tile;

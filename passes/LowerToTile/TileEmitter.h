@@ -23,7 +23,6 @@ struct AngleTable {
   int64_t offset;
   mlir::Type elementType;
   bool operator==(const AngleTable &other) const = default;
-  static AngleTable of(RopeOp op);
   /// Run-time axes, in the order of memory.
   llvm::SmallVector<AxisRef> axes() const;
 };
@@ -101,14 +100,18 @@ public:
   mlir::Value emitPartial(ReduceOp op, Frame &frame);
   /// Writes the tables of cos and sin for one block of tokens.
   void emitAngles(const AngleTable &table, mlir::Value cosines, mlir::Value sines, Frame &frame);
-  /// One block of a running sum or maximum, combined with what is carried, and what is carried on: the last
-  /// result, and, within documents, the number of the last token's. Beyond the axis' end there are no terms.
-  std::pair<mlir::Value, llvm::SmallVector<mlir::Value>> emitScan(ScanOp op, mlir::ValueRange carried,
-                                                                  Frame &frame);
-  /// What is carried at first.
-  llvm::SmallVector<mlir::Value> emitFirstCarry(ScanOp op, const Frame &frame);
 
-  // Small things shared by the kernels.
+  // For the operations' own code (LoweringInterface.td) and the kernels.
+  /// The region of an operation on the tiles of its arrays; the results are 0 where a count is.
+  llvm::SmallVector<mlir::Value> emitRegion(mlir::Region &region, mlir::ValueRange arrays,
+                                            mlir::ValueRange live, Frame &frame);
+  /// The tile of an array that has memory: a load, or the sum over the parts where it has them. Where `to` is
+  /// given, the tile has the memory's axis `from` under that name.
+  mlir::Value loadStored(mlir::Value memory, mlir::tile::TileType type, const Frame &frame,
+                         llvm::StringRef from = {}, llvm::StringRef to = {});
+  /// From now on channels have the sizes that they have in an operation: a free axis may have another
+  /// elsewhere.
+  void noteChannels(mlir::Operation *op);
   /// Index of b, h or g where it is fixed, else null; a group's index follows from its head's.
   mlir::Value indexOf(AxisRef axis, const Frame &frame);
   /// Positions along an axis that tiles have: offset + t, u, their difference, or the number of a channel.
@@ -148,34 +151,11 @@ public:
 private:
   friend class PairEmitter;
   friend class StateEmitter;
-  mlir::Value emitMap(MapOp op, Frame &frame);
-  mlir::Value emitReduce(ReduceOp op, Frame &frame);
-  mlir::Value emitRope(RopeOp op, Frame &frame);
-  mlir::Value emitAlign(AlignOp op, Frame &frame);
-  mlir::Value emitShift(ScanOp op, Frame &frame);
-  mlir::Value emitConvolve(ConvolveOp op, Frame &frame);
-  /// `amount` tokens back (or ahead, if negative): what `emitThere` makes at that window, 0 outside of the
-  /// array, and, if there are documents, in another one.
-  mlir::Value emitShifted(AxisRef token, int64_t amount, mlir::Value documents, Frame &frame,
-                          llvm::function_ref<mlir::Value(Frame &there)> emitThere);
-  /// The formula of a reduction at one frame, summed over the channels it is reduced over.
-  mlir::Value emitReduceBody(ReduceOp op, Frame &frame);
-  /// The region of an operation on the tiles of its arrays; the results are 0 where a count is.
-  llvm::SmallVector<mlir::Value> emitRegion(mlir::Region &region, mlir::ValueRange arrays,
-                                            mlir::ValueRange live, Frame &frame);
   template <typename Op, typename... Extra>
   void write(mlir::Value tile, mlir::Value memory, const Frame &frame, Extra... extra);
   void window(mlir::tile::ArrayType array, mlir::tile::TileType tile, const Frame &frame,
               llvm::SmallVectorImpl<mlir::Attribute> &axes, llvm::SmallVectorImpl<mlir::Attribute> &tileAxes,
               llvm::SmallVectorImpl<mlir::Value> &offsets);
-  /// The tile of an array that has memory: a load, or the sum over the parts where it has them. Where `to` is
-  /// given, the tile has the memory's axis `from` under that name.
-  mlir::Value loadStored(mlir::Value memory, mlir::tile::TileType type, const Frame &frame,
-                         llvm::StringRef from = {}, llvm::StringRef to = {});
-
-  /// From now on channels have the sizes that they have in an operation: a free axis may have another
-  /// elsewhere.
-  void noteChannels(mlir::Operation *op);
 
   llvm::StringMap<int64_t> channelSizes;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/TokenBytes.h"
 #include "dialect/Taylor/Axes.h"
-#include "passes/LowerToTile/TileEmitter.h"
+#include "passes/LowerToTile/LoweringInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -33,8 +33,7 @@ static void walkComputed(Value value, const llvm::SetVector<Value> &stored,
     visit(next, isComputed);
     if (!isComputed)
       continue;
-    // Positions are read where the tables of a rotation are made.
-    for (Value operand : isa<RopeOp>(op) ? op->getOperands().take_front() : op->getOperands())
+    for (Value operand : cast<LoweringOpInterface>(op).getTileOperands())
       if (seen.insert(operand).second)
         open.push_back(operand);
   }
@@ -47,11 +46,12 @@ int64_t taylor::countTokenBytes(Value value, const llvm::SetVector<Value> &store
     if (!isComputed) {
       auto type = cast<ArrayType>(next.getType());
       bytes += countTokenBytes(type, next.getDefiningOp() ? type.getScalarType() : type.getElementType());
-    } else if (auto rope = next.getDefiningOp<RopeOp>()) {
-      if (AngleTable table = AngleTable::of(rope); !llvm::is_contained(tables, table)) {
-        tables.push_back(table);
-        bytes += table.channels * bytesOf(table.elementType);
-      }
+      return;
+    }
+    std::optional<AngleTable> table = cast<LoweringOpInterface>(next.getDefiningOp()).getAngles();
+    if (table && !llvm::is_contained(tables, *table)) {
+      tables.push_back(*table);
+      bytes += table->channels * bytesOf(table->elementType);
     }
   });
   return bytes;

@@ -218,6 +218,20 @@ taylor.spec @bidirectional_cumulative_gate(%q: !q, %k: !k, %v: !v, %a: !row from
 !v = !taylor.array<[b, g, u, e]>
 !row = !taylor.array<[b, h, t]>
 
+taylor.spec @bidirectional_gated_sum(%q: !q, %k: !k, %v: !v, %a: !row from projection(bias)) {
+  // expected-error @below {{unsupported running sum over tokens in a bidirectional attention: it is for causal use only; compile with a causal mask}}
+  %qs = taylor.gated_sum %q, %a : !q, !row
+  %n = taylor.recurrences %qs, %k, %v exponential bidirectional : !q, !k, !v
+  taylor.yield %n : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!row = !taylor.array<[b, h, t]>
+
 taylor.spec @bidirectional_running_maximum(%q: !q, %k: !k, %v: !v, %a: !row from projection(bias)) {
   // expected-error @below {{unsupported running maximum over tokens in a bidirectional attention: it is for causal use only; compile with a causal mask}}
   %m = taylor.scan max over(t) %a : !row

@@ -376,6 +376,16 @@ taylor.spec @convolution_of_another_type(%x: !x, %taps: !taps from parameter(one
 
 // -----
 
+!x = !taylor.array<[b, h, t, d]>
+!row = !taylor.array<[b, h, t]>
+taylor.spec @gated_sum_of_another_type(%x: !x) {
+  // expected-error @below {{'taylor.gated_sum' op expected a result of type '!taylor.array<[b, h, t, d]>', but got '!taylor.array<[b, h, t]>'}}
+  %o = "taylor.gated_sum"(%x, %x) : (!x, !x) -> !row
+  taylor.yield %o : !row
+}
+
+// -----
+
 !row = !taylor.array<[b, h, t]>
 taylor.function @f.forward of @f("input:x" %x: !row) {
   // expected-error @below {{'builtin.unrealized_conversion_cast' op unsupported in a function: scalar work belongs into the formula of a taylor.map}}

@@ -530,6 +530,62 @@ taylor.spec @misspelt_within(%q: !q, %w: !w from parameter(ones)) {
 
 // -----
 
+!q = !taylor.array<[b, h, t, d]>
+taylor.spec @gates_of_other_channels(%q: !q, %a: !taylor.array<[b, h, t, e]>) {
+  // expected-error @below {{'taylor.gated_sum' op expected gates over axes of the array, but got axis 'e'}}
+  %o = taylor.gated_sum %q, %a : !q, !taylor.array<[b, h, t, e]>
+  taylor.yield %o : !q
+}
+
+// -----
+
+!w = !taylor.array<[h, d]>
+taylor.spec @gated_sum_without_tokens(%w: !w from parameter(ones)) {
+  // expected-error @below {{'taylor.gated_sum' op requires a token axis t or u, but got '!taylor.array<[h, d]>'}}
+  %o = taylor.gated_sum %w, %w : !w, !w
+  taylor.yield %o : !w
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!i = !taylor.array<[b, t], i32>
+taylor.spec @gates_of_integers(%q: !q, %i: !i from input) {
+  // expected-error @below {{'taylor.gated_sum' op expected an array and gates of real numbers, but got '!taylor.array<[b, t], i32>'; convert them with taylor.map}}
+  %o = taylor.gated_sum %q, %i : !q, !i
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!p = !taylor.array<[b, u]>
+taylor.spec @gated_sum_in_documents_of_keys(%q: !q, %p: !p from input) {
+  // expected-error @below {{'taylor.gated_sum' op requires documents over axis 't', as the array has it, but got '!taylor.array<[b, u]>'}}
+  %o = taylor.gated_sum %q, %q within(%p : !p) : !q, !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+taylor.spec @misspelt_reverse(%q: !q) {
+  // expected-error @below {{custom op 'taylor.gated_sum' expected within(..) or reverse, in this order, but got 'revers'; did you mean 'reverse'?}}
+  %o = taylor.gated_sum %q, %q revers : !q, !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+taylor.spec @gated_sum_of_numbers(%q: !q) {
+  // expected-error @below {{custom op 'taylor.gated_sum' expected operands of type !taylor.array, but got 'f32'}}
+  %o = taylor.gated_sum %q, %q : f32, !q
+  taylor.yield %o : !q
+}
+
+// -----
+
 func.func @foreign_operand(%a: f32) {
   // expected-error @below {{custom op 'taylor.map' expected operands of type !taylor.array, but got 'f32'}}
   %b = taylor.map %a + 1.0 : f32

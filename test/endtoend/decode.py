@@ -18,7 +18,7 @@ import torch
 import taylor_attention
 from taylor_attention import operators
 import taylor_operator  # torch.ops.taylor, torch.classes.taylor
-from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
+from Inputs.carried import ARRAYS, AVERAGED, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
 from shards import divided, main, mine
@@ -30,6 +30,7 @@ STATE = {
     "decayed": DECAYED,
     "growing": GROWING,
     "mixed": MIXED,
+    "averaged": AVERAGED,
     "recalled": RECALLED,
     "orders": ORDERS,
     # Keys and values without heads.

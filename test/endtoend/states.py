@@ -16,7 +16,7 @@ import unittest
 import torch
 
 import taylor_operator  # loads the operator
-from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
+from Inputs.carried import ARRAYS, AVERAGED, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
 from shards import divided, main, mine
@@ -30,6 +30,7 @@ SPECS = {
     "decayed": DECAYED,
     "growing": GROWING,
     "mixed": MIXED,
+    "averaged": AVERAGED,
     "recalled": RECALLED,
     "orders": ORDERS,
     # Rotations at the tokens' places in the whole sequence.
@@ -133,7 +134,7 @@ class States(unittest.TestCase):
 
     @divided
     def test_parallel(self):
-        for name in mine(SPECS if FULL else ("growing", "mixed", "turned")):
+        for name in mine(SPECS if FULL else ("growing", "mixed", "averaged", "turned")):
             with self.subTest(name):
                 self.check(name, " --form=parallel", [100, 101, 103])
 

@@ -81,7 +81,7 @@ class Specification:
     def step(self, array, label, token, channel):
         """One operation on an array of tokens; what it gives and its sign."""
         to, heads = self.to, [a for a in array.axes if a in ("h", "g")]
-        kind = self.choose(f"{label}.operation", ["none", "feature", "norm", "rope", "feature", "convolve", "shift", "gain", "running", "position", "size"])
+        kind = self.choose(f"{label}.operation", ["none", "feature", "norm", "rope", "feature", "convolve", "shift", "gain", "running", "gated", "position", "size"])
         if kind == "rope":
             clauses = [clause for clause in (self.choose(f"{label}.theta", ["", "theta(500000.0)"]),
                                              self.choose(f"{label}.layout", ["", "layout(interleaved)"]),
@@ -114,6 +114,10 @@ class Specification:
             # A mean of the past; queries may stand in front of the first key, where the place is negative.
             sums = to.scan(array.name + "a", "sum" + self.choose(f"{label}.exclusive", ["", " exclusive"]), token, "%" + array.name)
             return to.map(array.name + "w", f"%{array.name} + %{sums.name} / max({token} + 1.0, 1.0)", [token]), "signed"
+        if kind == "gated" and self.causal:
+            gate = self.learned(f"{array.name}_gate", self.choose(f"{label}.gates", [heads, [channel], heads + [channel], []]), "normal(0.0, 1.0)")
+            faded = to.map(array.name + "s", f"sigmoid(%{gate.name})")
+            return to.gated_sum(array, faded), "signed"
         if kind == "size" and array in [argument for argument, _ in to.arguments]:
             # Without an epsilon: an argument's channels are not all 0, but past the last token.
             self.least[channel] = max(self.least.get(channel, 1), 2)

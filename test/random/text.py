@@ -89,6 +89,9 @@ class Text:
         return self.emit([self.array(array.name + "c", join([array, taps._replace(axes=taps.axes[:-1])]))],
                          f"convolve %{array.name}, %{taps.name}", [array, taps])
 
+    def gated_sum(self, array, gates):
+        return self.emit([self.array(array.name + "g", array.axes)], f"gated_sum %{array.name}, %{gates.name}", [array, gates])
+
     def normalize(self, kind, axis, array, epsilon, weight=None, bias=None):
         learned = [(word, a) for word, a in (("weight", weight), ("bias", bias)) if a]
         clauses = "".join(f" {word}(%{a.name})" for word, a in learned)

@@ -111,6 +111,14 @@ taylor.spec @f(%q: !q, %w: !taylor.array<[h, d, j = 3]> from parameter(ones), %k
   %p = taylor.convolve %k1, %c reverse : !k, !taylor.array<[i = 2]>
   taylor.yield %o, %p : !q, !k
 })"},
+    {"GatedSum", R"(
+taylor.spec @f(%q: !q, %a: !q, %k: !k, %c: !taylor.array<[g, d]> from parameter(ones)) {
+  %o = taylor.gated_sum %q, %a : !q, !q
+  %n = taylor.map select(u < 2.0, 0.0, 1.0) -> !taylor.array<[u]>
+  %k1 = taylor.gated_sum %k, %c within(%n : !taylor.array<[u]>) : !k, !taylor.array<[g, d]>
+  %p = taylor.gated_sum %k1, %k reverse : !k, !k
+  taylor.yield %o, %p : !q, !k
+})"},
     {"RecurrencesExponential", R"(
 taylor.spec @f(%q: !q, %k: !k, %v: !v) {
   %n, %z, %c = taylor.recurrences [numerator, mass, count] %q, %k, %v exponential score(min(s, 0.4)) causal : !q, !k, !v

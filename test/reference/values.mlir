@@ -9,6 +9,7 @@
 // RUN: taylor-run %t/normalize.mlir --shape=b=1,h=1,t=1,e=2 --print | FileCheck %t/normalize.mlir
 // RUN: taylor-run %t/rope.mlir --shape=b=1,h=1,t=2,d=4 --print | FileCheck %t/rope.mlir
 // RUN: taylor-run %t/convolve.mlir --shape=b=1,h=1,t=4,d=1 --print | FileCheck %t/convolve.mlir
+// RUN: taylor-run %t/gated_sum.mlir --shape=b=1,h=1,t=4,d=1 --print | FileCheck %t/gated_sum.mlir
 // RUN: taylor-run %t/recurrences.mlir --shape=b=1,h=1,t=3,u=3,d=1,e=2 --print | FileCheck %t/recurrences.mlir
 // RUN: taylor-run %t/dead.mlir --shape=b=1,h=1,t=3,u=2,d=1,e=1 --print | FileCheck %t/dead.mlir
 // RUN: taylor-run %t/recurrence.mlir --shape=b=1,h=1,t=3,d=1,e=1 --print | FileCheck %t/recurrence.mlir
@@ -194,6 +195,40 @@ taylor.spec @convolve(%free: !w from parameter(ones)) {
 // y[t] = 1 x[t+2] + 10 x[t+1] + 100 x[t]
 // CHECK:      s [t = 4]:
 // CHECK-NEXT: {{^}}  123 234 340 400{{$}}
+
+//--- gated_sum.mlir
+// x = a = [1, 2, 3, 4]
+!x = !taylor.array<[t]>
+taylor.spec @gated_sum(%free: !taylor.array<[]> from parameter(ones)) {
+  %x = taylor.map t + 1.0 -> !x
+  %y = taylor.gated_sum %x, %x : !x, !x
+  %r = taylor.gated_sum %x, %x reverse : !x, !x
+  %n = taylor.map select(t < 2.0, 0.0, 1.0) -> !x
+  %w = taylor.gated_sum %x, %x within(%n : !x) : !x, !x
+  %v = taylor.gated_sum %x, %x within(%n : !x) reverse : !x, !x
+  %ten = taylor.map 10.0 + 0.0 * %free : !taylor.array<[]>
+  %c = taylor.gated_sum %x, %ten : !x, !taylor.array<[]>
+  %first = taylor.map select(t == 0.0, %x, 0.0) : !x
+  %p = taylor.gated_sum %first, %x : !x, !x
+  taylor.yield %y, %r, %w, %v, %c, %p : !x, !x, !x, !x, !x, !x
+}
+// y[t] = a[t] y[t-1] + x[t]
+// CHECK:      y [t = 4]:
+// CHECK-NEXT: {{^}}  1 4 15 64{{$}}
+// r[t] = a[t+1] r[t+1] + x[t]
+// CHECK:      r [t = 4]:
+// CHECK-NEXT: {{^}}  119 59 19 4{{$}}
+// Two documents of two tokens.
+// CHECK:      w [t = 4]:
+// CHECK-NEXT: {{^}}  1 4 3 16{{$}}
+// CHECK:      v [t = 4]:
+// CHECK-NEXT: {{^}}  5 2 19 4{{$}}
+// A constant gate.
+// CHECK:      c [t = 4]:
+// CHECK-NEXT: {{^}}  1 12 123 1234{{$}}
+// The running product.
+// CHECK:      p [t = 4]:
+// CHECK-NEXT: {{^}}  1 2 6 24{{$}}
 
 //--- recurrences.mlir
 // s[t,u] = (t+1)(u+1), v = [1, u].

@@ -26,7 +26,7 @@ from .functions import (call, cos, elu, erf, exp, expm1, floor, gelu, log, log1p
                         where)
 from .functions import abs as abs, pow as pow
 from .messages import translate
-from .operations import align, convolve, normalize, recurrence, recurrences, reduce, region, rope, scan
+from .operations import align, convolve, gated_sum, normalize, recurrence, recurrences, reduce, region, rope, scan
 from .operations import map as map
 from .pairs import columns, diagonals, dot, maxima, pairwise, rows, running_maximum, total
 from .places import Place
@@ -85,8 +85,8 @@ def load_ipython_extension(shell: object) -> None:
 # `from taylor_attention import *` leaves the names of Python's own functions alone, and single letters.
 __all__ = [
     "Argument", "Array", "ArrayType", "Axis", "Formula", "Initial", "Place", "Source", "Spec",
-    "align", "call", "columns", "convolve", "cos", "diagonals", "dot", "elu", "erf", "exp", "expm1", "floor", "gelu",
-    "index", "lag", "log", "log1p", "log2", "logical_and", "logical_not", "logical_or", "maxima", "maximum", "minimum",
+    "align", "call", "columns", "convolve", "cos", "diagonals", "dot", "elu", "erf", "exp", "expm1", "floor", "gated_sum",
+    "gelu", "index", "lag", "log", "log1p", "log2", "logical_and", "logical_not", "logical_or", "maxima", "maximum", "minimum",
     "normal", "normalize", "pairwise", "parameter", "projection", "recurrence", "recurrences", "reduce", "region",
     "relu", "rope", "rows", "rsqrt", "running_maximum", "scan", "sigmoid", "silu", "sin", "size", "softplus",
     "spec", "specifications", "sqrt", "stop", "tanh", "total", "translate", "uniform", "where",

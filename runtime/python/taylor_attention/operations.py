@@ -228,6 +228,21 @@ def convolve(x: Operand, taps: Operand, *, within: Operand | None = None, revers
     return made
 
 
+@checks_keywords("ta.gated_sum")
+def gated_sum(x: Operand, gates: Operand, *, within: Operand | None = None, reverse: bool = False) -> Array:
+    """A running sum over tokens that gates fade, each channel by itself. The axes stay.
+
+    y[t] = gates[t] y[t - 1] + x[t], y before the start 0. `gates` has axes of x; without the token axis it is a constant,
+    and with (1 - gates) x for x the sum is a moving average. `within` is that of `ta.scan`. `reverse` is the adjoint.
+    """
+    array, factors, documents = as_array(x), as_array(gates), _optional(within)
+    parts: list[Part] = [array, ", ", factors]
+    if documents is not None:
+        parts += [" within(", Typed(documents), ")"]
+    made, = emit("gated_sum", [*parts, _flags(reverse=reverse)], [array, factors], [array.type.computed()])
+    return made
+
+
 def region(text: str, *arrays: Formula) -> Region:
     """The text of an MLIR region in place of a formula, for what no function of formulas says.
 

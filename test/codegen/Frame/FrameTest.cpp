@@ -116,6 +116,7 @@ TEST_F(SizesTest, RowsOfWorkspaceAreOddLinesApartWhereColumnsAreRead) {
   EXPECT_EQ(numberOf(values.workspaceBytes(columns)), 2 * 32 * 144 * 4);
   EXPECT_EQ(numberOf(values.workspacePitch(arrayOf("[b, t, e = 32], f32"))), 32);
   EXPECT_EQ(numberOf(values.workspacePitch(arrayOf("[b, t], f32"))), 128);
+  EXPECT_EQ(numberOf(values.workspaceBytes(arrayOf("[], f32"))), 64); // a number
   // Arrays begin at lines.
   EXPECT_EQ(numberOf(values.workspaceBytes(arrayOf("[b, x = 9], f32"))), 128);
 }

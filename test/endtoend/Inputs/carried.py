@@ -83,5 +83,20 @@ taylor.spec @mixed(%q: !q, %k: !k, %v: !v, %gate: !token from projection(bias), 
   %o = taylor.map %y + 0.5 * %before : !o, !o
   taylor.yield %o : !o
 }"""
+# Queries, keys and rows that are moving averages: with a constant gate, a gate of each token, a product of gates.
+AVERAGED = """
+taylor.spec @averaged(%q: !q, %k: !k, %v: !v, %gate: !column from projection(bias), %slow: !head from parameter(constant(1.0))) {
+  %a = taylor.map sigmoid(%slow) : !head
+  %qs = taylor.gated_sum %q, %a : !q, !head
+  %c = taylor.map sigmoid(%gate) : !column
+  %kx = taylor.map (1.0 - %c) * %k : !column, !k
+  %ks = taylor.gated_sum %kx, %c : !k, !column
+  %first = taylor.map select(u == 0.0, %c, 0.0) : !column
+  %product = taylor.gated_sum %first, %c : !column, !column
+  %vp = taylor.map %v + %product : !v, !column
+  %n = taylor.recurrences %qs, %ks, %vp orders(0 to 1) causal : !q, !k, !v
+  %o = taylor.gated_sum %n, %a : !o, !head
+  taylor.yield %o : !o
+}"""
 # Two sums of different orders.
 ORDERS = pathlib.Path(__file__).with_name("two-orders.mlir").read_text()

@@ -62,8 +62,8 @@ def local(q, k, v, n=ta.projection("b h t e"), l=ta.projection("b h u"), w=ta.pa
     layer = ta.normalize("layer", n, weight=w, bias=bias, epsilon=0)
     turned = ta.rope(ta.rope(unit), theta=5e5, layout="interleaved", offset=-16, inverse=True)
     placed = ta.rope(k, at=2.0 * documents, layout="half")
-    filtered = ta.convolve(turned, taps)
-    keys = ta.convolve(placed, key_taps, within=documents, reverse=True)
+    filtered = ta.gated_sum(ta.convolve(turned, taps), ta.sigmoid(q))
+    keys = ta.gated_sum(ta.convolve(placed, key_taps, within=documents, reverse=True), k, within=documents, reverse=True)
     return rms * most * mean + layer * wide, filtered, keys, back + m + within, group
 
 
@@ -199,6 +199,7 @@ class Dialect(unittest.TestCase):
             "rope": listed(message("taylor.rope %q unheardof")),
             "normalize": listed(message("taylor.normalize l2 %q unheardof")),
             "convolve": listed(message("taylor.convolve %q, %q unheardof")),
+            "gated_sum": listed(message("taylor.gated_sum %q, %q unheardof")),
             "scan": listed(message("taylor.scan sum unheardof"))}
         self.assertTrue({"orders", "visible"} <= clauses["recurrences"] and "inverse" in clauses["rope"] and "bias" in clauses["normalize"]
                         and "within" in clauses["convolve"] and "exclusive" in clauses["scan"], clauses)
