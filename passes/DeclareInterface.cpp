@@ -2,9 +2,12 @@
 //
 // The interface of a specification as an attribute of its module. Passes.td has the rule.
 #include "dialect/Taylor/Axes.h"
+#include "passes/Debug.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "taylor-declare-interface"
 
 using namespace mlir;
 using namespace taylor;
@@ -69,6 +72,10 @@ struct DeclareInterface : taylor::impl::DeclareInterfacePassBase<DeclareInterfac
     auto interface =
         InterfaceAttr::get(&getContext(), spec.getSymNameAttr(), spec.getParameters(),
                            known ? known.getMask() : maskOf(spec), aligned, inputs(spec), outputs(spec));
+    LDBG() << "@" << spec.getSymName() << ": " << stringifyMask(interface.getMask()) << ", "
+           << (known ? "as declared before" : "as its sums say")
+           << (aligned ? ", reads keys at queries" : "");
+    ++numDeclared;
     getOperation()->setAttr(kInterface, interface);
   }
 

@@ -106,6 +106,7 @@ def DeclareInterfacePass : Pass<"taylor-declare-interface", "::mlir::ModuleOp"> 
     ```
   }];
   let options = [Option<"ascending", "ascending", "std::string", /*default=*/"\"\"", "argument whose elements must ascend along its last axis">];
+  let statistics = [Statistic<"numDeclared", "declared", "specifications whose interface the module says">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 

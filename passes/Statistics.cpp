@@ -2,6 +2,7 @@
 #include "passes/Statistics.h"
 
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,7 +41,10 @@ taylor::PassStatistic::PassStatistic(mlir::Pass *pass, const char *name, const c
 void taylor::printPassStatistics(llvm::raw_ostream &stream) {
   Registry &registry = getRegistry();
   std::lock_guard lock(registry.mutex);
+  auto hasCounted = [](const auto &entry) { return entry.second.count != 0; };
   for (const auto &[pass, entries] : registry.passes) {
+    if (llvm::none_of(entries, hasCounted))
+      continue;
     stream << pass << "\n";
     for (const auto &[name, entry] : entries)
       stream << llvm::format("  (S) %6llu ", static_cast<unsigned long long>(entry.count)) << name << " - "

@@ -35,7 +35,8 @@ private:
   std::atomic<uint64_t> *count;
 };
 
-/// Writes a line for each number of each pass that was made, pass after pass in the order of their names.
+/// Writes the numbers of each pass that has counted something, a line each, in the order of the passes'
+/// names.
 void printPassStatistics(llvm::raw_ostream &stream);
 
 } // namespace taylor

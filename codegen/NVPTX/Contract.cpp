@@ -52,8 +52,9 @@ std::optional<Box> mlir::simt::getBox(CopyOp copy) {
   auto tile = tile::TileType::get(copy.getContext(), buffer.getAxes(), buffer.getElementType());
   auto window = tile::getWindow(type, tile, copy.getArrayAxes(), copy.getTileAxes(), copy.getOffsets());
   int64_t along = 0;
-  for (const tile::WindowAxis &axis : window) {
-    if (!axis.minusAxis.empty())
+  for (auto [own, axis] : llvm::zip(axes, window)) {
+    bool isCut = own.name == copy.getEndAxisAttr(), isRow = !axis.tileAxis.empty() && &own != &axes.back();
+    if (!axis.minusAxis.empty() || (isCut && !isRow))
       return std::nullopt;
     along += !axis.tileAxis.empty();
     box.sizes.push_back(axis.tileAxis.empty() ? 1 : axis.size);
@@ -65,6 +66,13 @@ std::optional<Box> mlir::simt::getBox(CopyOp copy) {
     return std::nullopt;
   box.sizes.back() = buffer.getSwizzle() / buffer.getElementBytes();
   return box;
+}
+
+bool mlir::simt::completesBoxes(RingOp ring) {
+  return llvm::any_of(ring->getUsers(), [](Operation *user) {
+    auto copy = dyn_cast<CopyOp>(user);
+    return copy && copy.getBulk() && copy.getEnd();
+  });
 }
 
 SmallVector<Box> mlir::simt::getBoxes(tile::KernelOp kernel) {

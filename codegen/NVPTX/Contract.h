@@ -49,6 +49,9 @@ inline constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 
 /// The boxes of a copy into a swizzled buffer; none where no tensor map describes it, whatever the sizes.
 std::optional<Box> getBox(CopyOp copy);
+/// Whether the producer waits for boxes of the ring that `until` cuts within the array, and completes them:
+/// it then has a signal of its own, after those of the slots.
+bool completesBoxes(RingOp ring);
 /// Those of all bulk copies of a kernel, each once: its last parameters are their tensor maps, 128 bytes at
 /// multiples of 64.
 llvm::SmallVector<Box> getBoxes(tile::KernelOp kernel);

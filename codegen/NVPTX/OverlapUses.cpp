@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The last products of a member's iteration beside the first ones of the next. Passes.td has the rule.
+#include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/LateSums.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
+#include "passes/Debug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+
+#define DEBUG_TYPE "taylor-simt-overlap-uses"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_OVERLAPUSES
@@ -182,14 +186,24 @@ struct OverlapUses : simt::impl::OverlapUsesBase<OverlapUses> {
       return signalPassFailure();
     SmallVector<std::pair<scf::ForOp, int64_t>> loops;
     getOperation().walk([&](RolesOp roles) {
-      roles.getConsumer().walk(
-          [&](scf::ForOp loop) { loops.push_back({loop, roles.getConsumerRegisters() - scalars}); });
+      int64_t registers = roles.getConsumerRegisters() - scalars;
+      if (isPersistent(roles->getParentOfType<tile::KernelOp>()))
+        registers -= places;
+      roles.getConsumer().walk([&](scf::ForOp loop) { loops.push_back({loop, registers}); });
     });
-    for (auto [loop, registers] : loops)
-      if (Rotation rotation(loop); rotation.collect() && rotation.countRegisters() <= registers) {
-        rotation.emit();
-        ++numLoops;
+    for (auto [loop, registers] : loops) {
+      Rotation rotation(loop);
+      if (!rotation.collect()) {
+        LDBG() << loop.getLoc() << ": no late sums of uses that its iterations count";
+        continue;
       }
+      int64_t needed = rotation.countRegisters();
+      LDBG() << loop.getLoc() << ": would need " << needed << " registers of " << registers;
+      if (needed > registers)
+        continue;
+      rotation.emit();
+      ++numLoops;
+    }
   }
 };
 } // namespace

@@ -167,8 +167,9 @@ def OverlapUses : Pass<"taylor-simt-overlap-uses", "::mlir::ModuleOp"> {
     waited for that does not come. The producer stays as it is: both roles count each use once.
 
     It is not done where uses are not counted one by one by the loop's iterations, and where the
-    loop would need more registers than a member has, less `scalars`: for what it carries, for
-    products from zero, for the largest tile that threads read, and for the left operands that wait.
+    loop would need more registers than a member has, less `scalars` and `places`: for what it
+    carries, for products from zero, for the largest tile that threads read, and for the left
+    operands that wait.
 
     ```mlir
     %r:2 = scf.for %j = %c0 to %end step %c64 iter_args(%o = %zero, %n = %c0) {
@@ -208,7 +209,9 @@ def OverlapUses : Pass<"taylor-simt-overlap-uses", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"scalars", "scalars", "int64_t", /*default=*/"16",
-           "32-bit registers of a member's thread for what is no tile: addresses, bounds, counts">
+           "32-bit registers of a member's thread for what is no tile: addresses, bounds, counts">,
+    Option<"places", "places", "int64_t", /*default=*/"10",
+           "registers more where a block goes from place to place">
   ];
   let statistics = [Statistic<"numLoops", "loops", "loops of members whose iterations overlap">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];

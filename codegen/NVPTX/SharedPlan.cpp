@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/SharedPlan.h"
 #include "codegen/NVPTX/Accesses.h"
+#include "codegen/NVPTX/Contract.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -80,7 +81,8 @@ void placeRings(tile::KernelOp kernel, RolesOp roles, SharedPlan &plan) {
   plan.bytes = llvm::alignTo(plan.bytes, 16);
   for (auto &[ring, places] : plan.rings) {
     places.second = plan.bytes;
-    plan.bytes += RingType::kSignalBytes * cast<RingOp>(ring).getType().getBuffer().getSlots();
+    auto op = cast<RingOp>(ring);
+    plan.bytes += RingType::kSignalBytes * (op.getType().getBuffer().getSlots() + completesBoxes(op));
   }
 }
 

@@ -23,13 +23,15 @@ ParseResult GatedSumOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
   if (rejectUnknownWord(parser, {"within(..)", "reverse"}) ||
-      parser.parseOptionalAttrDict(result.attributes) || parseOperandTypes(parser, 2, types) ||
-      parser.resolveOperands({array, gates}, types, loc, result.operands))
+      parser.parseOptionalAttrDict(result.attributes) || parseOperandTypes(parser, 2, types))
     return failure();
-  result.addOperands(within);
+  // Before operands are resolved: that would speak of a value's other uses.
   auto type = dyn_cast<ArrayType>(types.front());
   if (!type)
     return parser.emitError(loc, "expected operands of type !taylor.array, but got ") << types.front();
+  if (parser.resolveOperands({array, gates}, types, loc, result.operands))
+    return failure();
+  result.addOperands(within);
   result.addTypes(type.clone(type.getScalarType()));
   return success();
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Facts of tile programs as an attribute of their module. Passes.td has the rule.
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
+
+#define DEBUG_TYPE "taylor-describe-programs"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -37,8 +40,11 @@ ProgramFactsAttr describe(ProgramOp program) {
 struct DescribePrograms : taylor::impl::DescribeProgramsPassBase<DescribePrograms> {
   void runOnOperation() override {
     SmallVector<Attribute> programs;
-    for (auto program : getOperation().getOps<ProgramOp>())
+    for (auto program : getOperation().getOps<ProgramOp>()) {
       programs.push_back(describe(program));
+      LDBG() << programs.back();
+      ++numDescribed;
+    }
     getOperation()->setAttr(kPrograms, ArrayAttr::get(&getContext(), programs));
   }
 };

@@ -22,7 +22,7 @@ namespace taylor {
 /// Attaches all models, when the dialect is loaded.
 void registerLowering(mlir::DialectRegistry &registry);
 
-// Each file attaches the models of the operations that it emits.
+/// Each file attaches the models of the operations that it emits.
 void attachArrayOps(mlir::MLIRContext *context);
 void attachTokenOps(mlir::MLIRContext *context);
 void attachPairs(mlir::MLIRContext *context);

@@ -81,7 +81,7 @@ public:
   bool hasMemory(mlir::Value value) const { return stored.contains(value); }
   bool isOptional(unsigned result) const;
 
-  // For the operations' own rules (LoweringInterface.td), which say what must have memory.
+  // For the operations' own rules (LoweringInterface.td), which say what must have memory
   const TileSizes &getSizes() const { return sizes; }
   /// Gives memory to a value that is no argument.
   void store(mlir::Value value);

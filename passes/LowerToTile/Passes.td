@@ -78,6 +78,7 @@ def DescribeProgramsPass : Pass<"taylor-describe-programs", "::mlir::ModuleOp"> 
       tile.program @forward form #tile.form<"parallel" of "forward"> { .. }
     ```
   }];
+  let statistics = [Statistic<"numDescribed", "described", "programs that the module describes">];
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 

@@ -66,7 +66,7 @@ private:
       return saved[slot.index];
     const TensorInfo &tensor = artifact->manifest().tensor(slot);
     bool isDerivative = slot.role == Role::Gradient || slot.role == Role::Cotangent;
-    std::string name = (isDerivative ? "d" : "") + tensor.name;
+    std::string name = std::string(isDerivative, 'd') + tensor.name;
     if (at::Tensor given = arrayOf(name); given.defined())
       return given;
     if (!plan.takesAnyInput)

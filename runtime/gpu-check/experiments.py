@@ -9,8 +9,8 @@ and is it faster? One script for the few minutes that a GPU can be had.
 `pack` makes a folder of gpu-check for each target: sm_90a, and sm_90a with +roles, +early, +roles+overlap, +roles+persistent
 and all four. `run` checks each experiment's results and times its kernels next to those of sm_90a, in one process and in
 turn; the most important first, each step in a process of its own with a time limit, so that a kernel that hangs costs its
-own step alone. OUT gets a text for each step and against.py's JSON. Exit status: 0; 1 where a result was wrong or a step did not end; 2 where
-nothing could be run."""
+own step alone. OUT gets a text for each step and against.py's JSON. Exit status: 0; 1 where a result was wrong or a step did
+not end; 2 where nothing could be run."""
 import argparse
 import pathlib
 import shutil
@@ -20,7 +20,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 PLAIN, EXPERIMENTS = "sm_90a", ["sm_90a+roles", "sm_90a+early", "sm_90a+roles+overlap", "sm_90a+roles+persistent",
-                                   "sm_90a+roles+overlap+persistent+early"]
+                                "sm_90a+roles+overlap+persistent+early"]
 SPECS = "softmax,softmax-norm-l2,softmax-count-gate,softmax-taylor,linear-relu"
 
 

@@ -577,11 +577,10 @@ taylor.spec @misspelt_reverse(%q: !q) {
 
 // -----
 
-!q = !taylor.array<[b, h, t, d]>
-taylor.spec @gated_sum_of_numbers(%q: !q) {
+func.func @gated_sum_of_numbers(%a: f32) {
   // expected-error @below {{custom op 'taylor.gated_sum' expected operands of type !taylor.array, but got 'f32'}}
-  %o = taylor.gated_sum %q, %q : f32, !q
-  taylor.yield %o : !q
+  %o = taylor.gated_sum %a, %a : f32, f32
+  return
 }
 
 // -----

@@ -1,8 +1,9 @@
 # Attention whose warps have roles (--target=sm_90a+roles), with every wait, arrival, fence and barrier of its PTX broken in turn: the interpreter reports a
 # fault, or a result is wrong. (PtxMutationTest.cpp does the same without roles. Lanes of a warp go on together there, so that a missing bar.warp.sync is not seen.)
-# One run for the forward, one for the kernel of dk and dv, where queries pass by and scalars of theirs come by pieces.
+# One run for the forward, one where its iterations overlap, one for the kernel of dk and dv, where queries pass by and scalars of theirs come by pieces.
 # REQUIRES: taylorc
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t forward_attend
+# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t.overlap forward_attend+overlap
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t.pairs backward_pairs %spec_dir
 import collections
 import pathlib
@@ -11,7 +12,8 @@ import subprocess
 import sys
 
 bin_dir, fixtures, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
-kernel = sys.argv[4]
+kernel, _, more = sys.argv[4].partition("+")
+TARGET = f"sm_90a+roles+{more}".rstrip("+")
 sys.path.insert(0, str(fixtures))
 from seal import trailer
 
@@ -43,7 +45,9 @@ MUTATIONS = [
     ("pieces that arrive in place of the warp", r"(cp\.async\.mbarrier\.arrive)(\.shared)", r"\1.noinc\2"),
     ("no fence between proxies", r"fence\.proxy\.async\.shared::cta;", ""),
     ("no barrier", r"bar\.sync[^\n]*", ""),
-    ("no wait for a product", r"wgmma\.wait_group\.sync\.aligned 0;", ""),
+    ("no wait for a product", r"wgmma\.wait_group\.sync\.aligned [01];", ""),
+    ("a wait that leaves a product more", r"(wgmma\.wait_group\.sync\.aligned) 0;", r"\1 1;"),
+    ("a wait that leaves two products", r"(wgmma\.wait_group\.sync\.aligned) 1;", r"\1 2;"),
     ("no commit of a product", r"wgmma\.commit_group\.sync\.aligned;", ""),
     ("no choice of a lane", r"@%p\d+ bra  (\$L\w+);(?=(?:(?!\$L)[^;]*;){1,4}?[^;]*mbarrier\.arrive\.expect_tx)", ""),
 ]
@@ -72,7 +76,7 @@ def check(text, seed):
 
 
 folder.mkdir(parents=True, exist_ok=True)
-arguments = ("--target=sm_90a+roles", "--head-dim=64", *DIRECTIONS)
+arguments = (f"--target={TARGET}", "--head-dim=64", *DIRECTIONS)
 for output in (["-o", folder / "whole.so"], ["--emit=asm", "-o", folder / "text"]):
     made = taylor("taylorc", *arguments, *output)
     assert made.returncode == 0, made.stderr
@@ -89,7 +93,7 @@ entry = text.index(f".entry {kernel}(")
 end = text.find(".entry ", entry + 1)
 for name, pattern, instead in MUTATIONS:
     matches = list(re.compile(pattern).finditer(text, entry, end if end >= 0 else len(text)))
-    assert matches or "pieces" in name and kernel == "forward_attend", f"nothing to break: {name}"
+    assert matches or kernel == "forward_attend" and "pieces" in name or not more and "two products" in name, f"nothing to break: {name}"
     for match in matches:
         count += 1
         mutant = (text[:match.start()] + match.expand(instead) + text[match.end():]).encode()

@@ -7,7 +7,7 @@
 // COUNTS:      ... Pass statistics report ...
 // COUNTS:      taylor-split-sums
 // COUNTS-NEXT: (S) 1 split - operations over pairs that became several
-// REASONS:     [taylor-split-sums] loc({{.*}}statistics.mlir":18:{{[0-9]+}}): 2 operations in place of one
+// REASONS:     [taylor-split-sums] loc({{.*}}statistics.mlir":17:{{[0-9]+}}): 2 operations in place of one
 // NONE-NOT:    {{.}}
 
 !q = !taylor.array<[b, h, t, d]>

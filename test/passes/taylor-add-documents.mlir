@@ -31,12 +31,14 @@ taylor.spec @softmax(%q: !q, %k: !k, %v: !v) {
 // CHECK-LABEL: taylor.spec @running
 // CHECK: %[[FIRST:.*]] = taylor.scan max over(u) select(
 // CHECK: taylor.scan sum over(u) within(%[[FIRST]] : !bu) %f : !bgu
-// CHECK: taylor.convolve %k, %w within(%[[FIRST]] : !bu) : !bgud, !dj
+// CHECK: %[[C:.*]] = taylor.convolve %k, %w within(%[[FIRST]] : !bu) : !bgud, !dj
+// CHECK: taylor.gated_sum %[[C]], %s within(%[[FIRST]] : !bu) : !bgud, !g
 // CHECK: %[[R:.*]] = taylor.map %s * stop(%{{.*}}) : !g, !bu
 // CHECK: taylor.recurrences {{.*}} decay(%[[R]])
 taylor.spec @running(%q: !q, %k: !k, %v: !v, %f: !col, %s: !slope from parameter(ones), %w: !taylor.array<[d, j = 3]> from parameter(ones)) {
   %F = taylor.scan sum over(u) %f : !col
-  %k1 = taylor.convolve %k, %w : !k, !taylor.array<[d, j = 3]>
+  %kc = taylor.convolve %k, %w : !k, !taylor.array<[d, j = 3]>
+  %k1 = taylor.gated_sum %kc, %s : !k, !slope
   %L = taylor.map %s * u : !slope
   %v1 = taylor.map %v * %F : !v, !col
   %o = taylor.recurrences %q, %k1, %v1 orders(1 to 1) decay(%L) causal : !q, !k, !v, !taylor.array<[g, u]>

@@ -80,6 +80,15 @@ taylor.spec @convolution_behind(%q: !q, %w: !taps from parameter(ones)) {
 // -----
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
+taylor.spec @recurrence_behind(%q: !q) {
+  // expected-error @below {{unsupported --states: 'taylor.gated_sum reverse' reads tokens of later calls; write it over the tokens before, or compile without}}
+  %o = taylor.gated_sum %q, %q reverse : !q, !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4], f32>
 taylor.spec @far(%q: !q) {
   // expected-error @below {{unsupported --states: a shift by 65 tokens; those up to 64 are carried}}
   %o = taylor.scan shift(65) over(t) %q : !q

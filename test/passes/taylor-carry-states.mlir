@@ -113,6 +113,21 @@ taylor.spec @convolution(%q: !q, %w: !taps from parameter(ones)) {
   taylor.yield %o : !q
 }
 
+// The last result of a recurrence: the first token continues from it.
+!gates = !taylor.array<[g, d = 4], f32>
+// CHECK-LABEL: taylor.spec @recurrence
+// CHECK-SAME: %initial.recurrence0: !bgd_f32 from input
+// CHECK: %[[BEFORE:.*]] = taylor.map select(u == 0.0, %initial.recurrence0, 0.0) : !bgd_f32
+// CHECK: %[[TERMS:.*]] = taylor.map %k + %a * %[[BEFORE]]
+// CHECK: %[[Y:.*]] = taylor.gated_sum %[[TERMS]], %a
+// CHECK: %[[LAST:.*]] = taylor.reduce sum over(u) select(u == size(u) - 1.0, %[[Y]], 0.0)
+// CHECK: %[[FINAL:.*]] = taylor.map select(size(u) == 0.0, %initial.recurrence0, %[[LAST]])
+// CHECK: taylor.yield "o" %[[Y]], "final.recurrence0" %[[FINAL]]
+taylor.spec @recurrence(%k: !k, %a: !gates from parameter(ones)) {
+  %o = taylor.gated_sum %k, %a : !k, !gates
+  taylor.yield %o : !k
+}
+
 // A running maximum goes on where a token was before; a shift hands on the last tokens; what mixes keys stays as it is where a call has them all.
 !keys = !taylor.array<[u], f32>
 // CHECK-LABEL: taylor.spec @tokens

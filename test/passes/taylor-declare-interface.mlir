@@ -13,7 +13,7 @@
 // ALIGNED-SAME: #taylor.tensor<"documents", {{.*}}, source = <input>, ascending = unit>
 
 // After states were added, arguments and results are these; what the mask was is kept.
-// STATES: mask = bidirectional,
+// STATES: mask = causal,
 // STATES-SAME: "q", {{.*}} #taylor.tensor<"initial.
 // STATES-SAME: outputs = [#taylor.tensor<"n", {{.*}}#taylor.tensor<"final.
 
@@ -41,7 +41,7 @@ taylor.spec @aligned(%x: !u, %documents: !docs from input) {
 !k = !taylor.array<[b, g, u, d = 16], f32>
 !v = !taylor.array<[b, g, u, e = 8], f32>
 taylor.spec @series(%q: !q, %k: !k, %v: !v) {
-  %n = taylor.recurrences %q, %k, %v orders(1 to 1) bidirectional : !q, !k, !v
+  %n = taylor.recurrences %q, %k, %v orders(1 to 1) causal : !q, !k, !v
   taylor.yield %n : !taylor.array<[b, h, t, e = 8], f32>
 }
 //--- two.mlir

@@ -71,8 +71,8 @@ def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedM
     With `if` it happens only where the condition holds; otherwise the buffer keeps its elements.
 
     With `signals`, a producer (`simt.roles`) fills a slot that it has acquired, and the use of the
-    ring is full when the copy is complete. `bulk`: one thread starts it as whole boxes (`getBox`),
-    except where `until` cuts it within the array.
+    ring is full when the copy is complete. `bulk`: one thread starts it as whole boxes (`getBox`).
+    Where `until` cuts it within the array, zeros take the place of what they have brought.
 
     ```mlir
     simt.copy %array[b = %b, g = %g, u = %j], %k if %more : !tile.array<[b, g, u, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>

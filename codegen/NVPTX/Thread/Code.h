@@ -22,7 +22,7 @@ class Code : public tile::Arithmetic {
 public:
   using Arithmetic::Arithmetic;
 
-  // Memory.
+  // Memory
   Value offset(Value pointer, Value bytes) const;
   Value offset(Value pointer, int64_t bytes) const;
   /// Words at an address aligned to all of them. Where `guard` (may be null) is false they are 0 and nothing
@@ -33,7 +33,7 @@ public:
   /// Reads of memory are not moved across; no instruction.
   void fence() const;
 
-  // Numbers.
+  // Numbers
   Value bitcast(Value value, Type type) const;
   /// Two 16-bit numbers in one register, and back.
   Value pack(Value low, Value high) const;

@@ -90,7 +90,7 @@ private:
   void emitPlace(PlaceOp op);
   Value headsOfSection(tile::LongestAttr longest, Value heads);
 
-  // Control.cpp: blocks, and what a tile is to loops and branches: all of its registers.
+  // Control.cpp: blocks, and what a tile is to loops and branches: all of its registers
   LogicalResult emitBlock(Block &block) override;
   LogicalResult emitOp(Operation *op);
   Value addressOf(Value array) override { return arrays[array].address; }
@@ -152,11 +152,15 @@ private:
   LogicalResult emitUse(Operation *op, Value ring, Value number);
   LogicalResult emitFill(CopyOp op);
   LogicalResult emitPiecesOfUse(CopyOp op, Value full);
-  void emitBoxes(CopyOp op, const Box &box, Value full);
+  void emitBoxes(CopyOp op, const Box &box, Value signal);
+  void emitCutBoxes(CopyOp op, const Box &box, Value full);
+  void emitZeros(CopyOp op, Value first);
   Value isWhole(CopyOp op);
+  Value countRows(CopyOp op);
   void emitRelease(ReleaseOp op);
   Value signalOf(RingOp ring, Value slot, bool isEmpty);
   void waitForSignal(Location loc, Value signal, Value parity);
+  void arriveOnce(Location loc, Value signal);
   bool isReadByProducts(Value ring);
   Value isElected(Location loc);
 

@@ -2,13 +2,12 @@
 // Uses of a ring: waits and signals as mbarriers, and copies that signal (PTX ISA, "mbarrier",
 // "cp.async.bulk.tensor"). The instructions are text, since MLIR's ops for them are such too.
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::simt;
 
-/// A warp's lanes, as a mask.
-static constexpr int64_t kAllLanes = -1;
+/// A warp's lanes, and as a mask.
+static constexpr int64_t kWarp = 32, kAllLanes = -1;
 
 /// Address of a signal, an i32: of a slot, whether it is full or whether it is empty.
 Value KernelEmitter::signalOf(RingOp ring, Value slot, bool isEmpty) {
@@ -76,15 +75,25 @@ Value KernelEmitter::isWhole(CopyOp op) {
   return whole;
 }
 
-/// One thread starts the copy, a box for each panel of the slot.
-void KernelEmitter::emitBoxes(CopyOp op, const Box &box, Value full) {
+/// How many rows of the slot are before the copy's `until`.
+Value KernelEmitter::countRows(CopyOp op) {
+  Code code = at(op);
+  Value rows = code.narrow(scalar(op.getEnd()));
+  for (auto [axis, offset] : llvm::zip(op.getArrayAxes().getAsRange<StringAttr>(), op.getOffsets()))
+    if (axis == op.getEndAxisAttr())
+      rows = code.sub(rows, code.narrow(scalar(offset)));
+  return arith::MaxSIOp::create(builder, op.getLoc(), rows, code.i32(0));
+}
+
+/// One thread starts the copy, a box for each panel of the slot. `signal` counts its bytes.
+void KernelEmitter::emitBoxes(CopyOp op, const Box &box, Value signal) {
   Code code = at(op);
   OpBuilder::InsertionGuard guard(builder);
   auto branch = scf::IfOp::create(builder, op.getLoc(), isElected(op.getLoc()), /*withElseRegion=*/false);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   Slot slot = slotOf(op.getBuffer());
   code.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}", {},
-                {full, code.i32(slot.type.getSlotBytes())});
+                {signal, code.i32(slot.type.getSlotBytes())});
   auto found = llvm::find_if(boxes, [&](auto &entry) { return entry.first == box; });
   Value map = LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI64Type(), found->second);
   Value base = LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI32Type(), sharedBase);
@@ -105,10 +114,58 @@ void KernelEmitter::emitBoxes(CopyOp op, const Box &box, Value full) {
   int64_t panel = box.sizes.back(), panelBytes = slot.type.getNumRows() * slot.type.getSwizzle();
   for (int64_t i = 0; i * panel < slot.type.getRow().getSize(); ++i) {
     places.front() = code.i32(i * panel);
-    SmallVector<Value> operands = {code.add(code.add(base, slot.bytes), i * panelBytes), map, full};
+    SmallVector<Value> operands = {code.add(code.add(base, slot.bytes), i * panelBytes), map, signal};
     llvm::append_range(operands, places);
     code.assembly(text, constraints + ",~{memory}", {}, operands);
   }
+}
+
+/// The warp writes zeros to all rows of the slot from `first` on.
+void KernelEmitter::emitZeros(CopyOp op, Value first) {
+  constexpr int64_t kPiece = 16;
+  Code code = at(op);
+  Slot slot = slotOf(op.getBuffer());
+  int64_t rowBytes = slot.type.getSwizzle(), numRows = slot.type.getNumRows();
+  int64_t lanesOfRow = rowBytes / kPiece, rowsAtOnce = kWarp / lanesOfRow;
+  auto loop = scf::ForOp::create(builder, op.getLoc(), first, code.i32(numRows), code.i32(rowsAtOnce));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  // A swizzle changes places within rows.
+  Value row = code.add(loop.getInductionVar(), code.divide(thread, code.i32(lanesOfRow)));
+  Value place = code.add(slot.bytes, code.add(code.mul(row, rowBytes),
+                                              code.mul(code.rest(thread, code.i32(lanesOfRow)), kPiece)));
+  SmallVector<Value> zeros(4, code.i32(0));
+  for (int64_t begin = 0; begin < slot.type.getSlotBytes(); begin += numRows * rowBytes)
+    code.store(zeros, code.offset(sharedBase, code.add(place, begin)), Space::shared, {32, 4},
+               code.less(row, code.i32(numRows)));
+}
+
+/// A tile that `until` cuts within the array: the warp waits for its boxes, and writes zeros where they have
+/// brought what is not to be read.
+void KernelEmitter::emitCutBoxes(CopyOp op, const Box &box, Value full) {
+  Code code = at(op);
+  auto ring = op.getRing().getDefiningOp<RingOp>();
+  auto syncWarp = [&] { NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes)); };
+  // No one counts the phases of the producer's own signal.
+  Value own = signalOf(ring, code.i32(ring.getType().getBuffer().getSlots()), false);
+  Value phase = code.assembly("{\n.reg .pred P1;\nmbarrier.test_wait.parity.shared.b64 P1, [$1], $2;\n"
+                              "selp.b32 $0, 1, 0, P1;\n}",
+                              "=r,r,r,~{memory}", {builder.getI32Type()}, {own, code.i32(0)})
+                    .front();
+  syncWarp();
+  emitBoxes(op, box, own);
+  waitForSignal(op.getLoc(), own, phase);
+  emitZeros(op, countRows(op));
+  code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
+  syncWarp();
+  arriveOnce(op.getLoc(), full);
+}
+
+/// The warp's first lane.
+void KernelEmitter::arriveOnce(Location loc, Value signal) {
+  Code code = at(loc);
+  code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},
+                {signal, code.lessUnsigned(thread, code.i32(1))});
 }
 
 /// The warp copies by pieces. Where threads read them, they arrive when they have come, and the warp goes on;
@@ -126,8 +183,7 @@ LogicalResult KernelEmitter::emitPiecesOfUse(CopyOp op, Value full) {
     code.assembly("cp.async.mbarrier.arrive.shared.b64 [$0];", "r,~{memory}", {}, {full});
   }
   NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes));
-  code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},
-                {full, code.lessUnsigned(thread, code.i32(1))});
+  arriveOnce(op.getLoc(), full);
   return success();
 }
 
@@ -148,16 +204,9 @@ LogicalResult KernelEmitter::emitFill(CopyOp op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   emitBoxes(op, *box, full);
-  // Rarely: what pieces need is computed here, from a number that is known only here, and not at the start,
-  // from where it would take the producer's few registers.
   builder.setInsertionPoint(branch.elseBlock()->getTerminator());
-  llvm::SaveAndRestore ofHere(
-      thread, code.assembly("mov.b32 $0, $1;", "=r,r,~{memory}", {builder.getI32Type()}, {thread}).front());
-  llvm::SaveAndRestore start(startEnd, code.i32(0).getDefiningOp());
-  builder.setInsertionPointAfter(startEnd);
-  LogicalResult result = emitPiecesOfUse(op, full);
-  startEnd->erase();
-  return result;
+  emitCutBoxes(op, *box, full);
+  return success();
 }
 
 /// One thread of each warp, which has waited for the warp's own part of all products.

@@ -31,11 +31,17 @@ void KernelEmitter::initialiseRings() {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-    for (auto ring : kernel.getBlock()->getOps<RingOp>())
-      for (int64_t slot = 0; slot < ring.getType().getBuffer().getSlots(); ++slot)
+    auto initialise = [&](Value signal, int64_t arrivals) {
+      code.assembly("mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}", {}, {signal, code.i32(arrivals)});
+    };
+    for (auto ring : kernel.getBlock()->getOps<RingOp>()) {
+      int64_t slots = ring.getType().getBuffer().getSlots();
+      for (int64_t slot = 0; slot < slots; ++slot)
         for (bool isEmpty : {false, true})
-          code.assembly("mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}", {},
-                        {signalOf(ring, code.i32(slot), isEmpty), code.i32(isEmpty ? readers : 1)});
+          initialise(signalOf(ring, code.i32(slot), isEmpty), isEmpty ? readers : 1);
+      if (completesBoxes(ring))
+        initialise(signalOf(ring, code.i32(slots), false), 1);
+    }
     code.assembly("fence.mbarrier_init.release.cluster;", "~{memory}", {}, {});
   }
   code.barrier();

@@ -48,8 +48,8 @@ taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %
 //--- square.mlir
 !q = !taylor.array<[b, h, t, d = 64], f32>
 !k = !taylor.array<[b, g, u, d = 64], f32>
-!v = !taylor.array<[b, g, u, e = 8], f32>
-!o = !taylor.array<[b, h, t, e = 8], f32>
+!v = !taylor.array<[b, g, u, e = 64], f32>
+!o = !taylor.array<[b, h, t, e = 64], f32>
 taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
   %n = taylor.pairwise { s = dot(%q, %k)  w = s * s * s * s } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
   taylor.yield "output:n" %n : !o

@@ -16,7 +16,7 @@ tile.program @forward {
   %o = tile.tensor "output:o" : !out
   %scalars = tile.tensor "input:r" : !tile.array<[u], f32>
   %sums = tile.tensor "output:s" : !tile.array<[u], f32>
-  // A parameter for the map of the keys. Thread 0 sets up the signals: one arrival fills a use, one of each of eight warps empties it.
+  // A parameter for the map of the keys. Thread 0 sets up the signals: one arrival fills a use, one of each of eight warps empties it; the last one is the producer's own.
   // CHECK-LABEL: llvm.func @forward_roles
   // CHECK-SAME:  %[[MAP:.*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
   // CHECK-SAME:  nvvm.minctasm = 1 : i32
@@ -24,6 +24,7 @@ tile.program @forward {
   // CHECK:      "mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c1_i32 :
   // CHECK:      "mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c8_i32 :
   // CHECK-COUNT-2: mbarrier.init
+  // CHECK:      "mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c1_i32 :
   // CHECK-NOT:  mbarrier.init
   // CHECK:      "fence.mbarrier_init.release.cluster;"
   // CHECK:      nvvm.barrier0
@@ -35,18 +36,25 @@ tile.program @forward {
   // CHECK-NEXT: %[[ODD:.*]] = arith.andi %[[TURN]], %c1_i32
   // CHECK-NEXT: %[[PHASE:.*]] = arith.xori %[[ODD]], %c1_i32
   // CHECK:      "{\0A.reg .pred P1;\0AWAIT:\0Ambarrier.try_wait.parity.shared.b64 P1, [$0], $1;\0A@P1 bra DONE;\0Abra WAIT;\0ADONE:\0A}", "r,r,~{memory}" %{{.*}}, %[[PHASE]] :
-  // What the end does not cut within the array is a box, which one lane starts; the rest is pieces, whose places are computed where they are needed.
+  // A box, which one lane starts. Where the end cuts it within the array, the warp waits for it, and writes zeros: a row in four lanes, eight rows at once.
   // CHECK:      scf.if
   // CHECK:        nvvm.elect.sync
   // CHECK:        "mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}" %[[FULL:.*]], %c1024_i32 :
   // CHECK:        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4, $5}], [$2];", "r,l,r,r,r,r,~{memory}" %{{.*}}, %{{.*}}, %[[FULL]], %c0_i32, %{{.*}}, %{{.*}} :
   // CHECK:      } else {
-  // CHECK-NEXT:   %{{.*}} = llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $1;"
-  // CHECK:        nvvm.cp.async.shared.global
-  // CHECK:        nvvm.cp.async.wait.group 0
-  // CHECK-NEXT:   "fence.proxy.async.shared::cta;"
+  // CHECK:        %[[PHASE:.*]] = llvm.inline_asm has_side_effects {{.*}}"{\0A.reg .pred P1;\0Ambarrier.test_wait.parity.shared.b64 P1, [$1], $2;\0Aselp.b32 $0, 1, 0, P1;\0A}", "=r,r,r,~{memory}" %[[OWN:.*]], %c0_i32 :
+  // CHECK-NEXT:   nvvm.bar.warp.sync
+  // CHECK:        "mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}" %[[OWN]], %c1024_i32 :
+  // CHECK:        cp.async.bulk.tensor.3d{{.*}} %[[OWN]], %c0_i32, %{{.*}}, %{{.*}} :
+  // CHECK:        mbarrier.try_wait.parity{{.*}} %[[OWN]], %[[PHASE]] :
+  // CHECK:        %[[ROWS:.*]] = arith.maxsi %{{.*}}, %c0_i32
+  // CHECK:        scf.for %[[ROW:.*]] = %[[ROWS]] to %c16_i32 step %c8_i32
+  // CHECK:          %[[LANE:.*]] = arith.divui %{{.*}}, %c4_i32
+  // CHECK-NEXT:     %[[AT:.*]] = arith.addi %[[ROW]], %[[LANE]]
+  // CHECK:        "fence.proxy.async.shared::cta;"
   // CHECK-NEXT:   nvvm.bar.warp.sync
   // CHECK:        "@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}" %[[FULL]], %
+  // CHECK-NOT:  nvvm.cp.async.shared.global
   // A member's buffers are its number times 4096 further on, its barrier is 1 or 2; it waits for the phase itself, and each warp releases once.
   // CHECK:      nvvm.setmaxregister increase 232
   // CHECK:      %[[MEMBER:.*]] = arith.subi %{{.*}}, %c1_i32
@@ -59,12 +67,12 @@ tile.program @forward {
   // CHECK:      wgmma.wait_group
   // CHECK-NOT:  nvvm.bar.warp.sync
   // CHECK:      "@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}" %{{.*}}, %{{.*}} :
-  // PTX:      simt.ptx "sm_90a+roles" entries [#simt.entry<"forward_roles", threads = 384, shared = 10272,
+  // PTX:      simt.ptx "sm_90a+roles" entries [#simt.entry<"forward_roles", threads = 384, shared = 10288,
   // PTX:      ".target sm_90a"
   // PTX:      .param .align 64 .b8 forward_roles_param_13[128]"
   // PTX:      ".reqntid 384"
   // PTX-NEXT: ".minnctapersm 1"
-  tile.kernel @roles grid(%b in b, %i in ceildiv(t, 128)) attributes {simt.warps = 4 : i64, simt.shared = 10272 : i64} {
+  tile.kernel @roles grid(%b in b, %i in ceildiv(t, 128)) attributes {simt.warps = 4 : i64, simt.shared = 10288 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index

@@ -28,6 +28,7 @@ tile.program @forward {
 tile.program @forward_chunked plan #tile.plan<chunk = 128> form #tile.form<"chunked" of "forward", cost = <call = 4.0e6, query_operations = 0.25, features = 17>, because = "it pays", in_place = [["input:a", "output:b"]]> {
 }
 //--- invalid.mlir
+// expected-error@+2 {{failed to parse Tile_FormAttr parameter 'cost'}}
 // expected-error@+1 {{expected a field of a cost, but got 'calls'; fields are call, pair, query, key, pair_operations, query_operations, key_operations, features, channels}}
 tile.program @forward form #tile.form<"parallel" of "forward", cost = <calls = 1.0>> {
 }
