@@ -90,7 +90,8 @@ Json benchCatalogue(const CountOptions &options) {
                cellOf(rows, direction, "barriers", 3).c_str());
       printf("\n");
       std::fflush(stdout);
-      all.insert(all.end(), rows.begin(), rows.end());
+      for (Json &row : rows)
+        all.push_back(std::move(row));
     }
   }
   return all;

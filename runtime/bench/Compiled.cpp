@@ -61,7 +61,7 @@ private:
     return sizes;
   }
 
-  at::Tensor arrayAt(const runtime::Slot &slot) const {
+  at::Tensor arrayAt(const runtime::Slot &slot) {
     if (slot.role == Role::Saved)
       return saved[slot.index];
     const TensorInfo &tensor = artifact->manifest().tensor(slot);

@@ -273,14 +273,14 @@ TEST(Updates, WhatIsNotFiniteOrUnusualIsLeftOut) {
   spoiled = false;
   // A window of norms far below this batch's: an outlier, which joins the window.
   UpdateState state;
-  for (size_t i = 0; i < OutlierDetector::size; ++i) {
+  for (size_t i = 0; i < OutlierDetector::kSize; ++i) {
     state.losses.push_back(4 + 0.1 * (i % 3));
     state.norms.push_back(1e-3 * (1 + 0.1 * (i % 3)));
   }
   updates.restore(state);
   EXPECT_TRUE(updates.update({tokens, targets, {}, at::full({1}, 0.25), 4}, 1).skipped);
   EXPECT_TRUE(at::equal(before, weight()));
-  EXPECT_EQ(updates.state().norms.size(), OutlierDetector::size);
+  EXPECT_EQ(updates.state().norms.size(), OutlierDetector::kSize);
   EXPECT_GT(updates.state().norms.back(), 0.01);
   config.train.onNonFinite = "stop";
   spoiled = true;
