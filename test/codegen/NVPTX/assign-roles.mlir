@@ -92,7 +92,7 @@ tile.program @roles {
 
   // After all passes: a member's buffers are 8 KiB from the next one's, its barriers are its own, and a use is released when its product is complete.
   // AFTER:      %[[K:.*]] = simt.ring "k" at 24576 signals 57344
-  // AFTER-NEXT: %[[V:.*]] = simt.ring "v" at 40960 signals 57376
+  // AFTER-NEXT: %[[V:.*]] = simt.ring "v" at 40960 signals 57392
   // AFTER-NEXT: %[[Q:.*]] = simt.alloc "q" at 0
   // AFTER-NEXT: simt.roles members 3 apart 8192 registers 32, 160 producer {
   // AFTER-NOT:  simt.barrier

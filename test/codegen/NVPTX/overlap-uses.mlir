@@ -10,18 +10,18 @@
 // RUN: taylor-opt %s --taylor-simt-overlap-uses="scalars=73" | FileCheck %s --check-prefix=NOT
 // NOT-NOT:   scf.if
 // Blocks that go from place to place have fewer.
-// RUN: taylor-opt %s --taylor-simt-persist-blocks --taylor-simt-overlap-uses="scalars=32 places=40" | FileCheck %s --check-prefix=PLACES
-// RUN: taylor-opt %s --taylor-simt-persist-blocks --taylor-simt-overlap-uses="scalars=32 places=41" | FileCheck %s --check-prefix=NO-PLACES
-// PLACES-LABEL:    tile.kernel @attend
-// PLACES:          consumer
-// PLACES:          simt.own_tiles
-// PLACES:          scf.if
-// PLACES-LABEL:    tile.kernel @two_into_one_sum
-// NO-PLACES-LABEL: tile.kernel @attend
-// NO-PLACES:       consumer
-// NO-PLACES:       simt.own_tiles
+// RUN: taylor-opt %s --taylor-simt-persist-blocks --taylor-simt-overlap-uses="scalars=32 places=40" | FileCheck %s --check-prefix=PERSIST
+// RUN: taylor-opt %s --taylor-simt-persist-blocks --taylor-simt-overlap-uses="scalars=32 places=41" | FileCheck %s --check-prefix=NONE
+// PERSIST-LABEL:    tile.kernel @attend
+// PERSIST:          consumer
+// PERSIST:          simt.own_tiles
+// PERSIST:          scf.if
+// PERSIST-LABEL:    tile.kernel @two_into_one_sum
+// NONE-LABEL: tile.kernel @attend
+// NONE:       consumer
+// NONE:       simt.own_tiles
 // NO-PLACES-NOT:   scf.if
-// NO-PLACES-LABEL: tile.kernel @two_into_one_sum
+// NONE-LABEL: tile.kernel @two_into_one_sum
 // RUN: taylor-opt %s --taylor-simt-overlap-uses --taylor-simt-schedule-copies --taylor-simt-allocate-shared --canonicalize --cse --taylor-simt-start-products --taylor-simt-fence-proxies | FileCheck %s --check-prefix=AFTER
 // RUN: not taylor-opt %s --taylor-simt-schedule-copies --taylor-simt-overlap-uses 2>&1 | FileCheck %s --check-prefix=LATE
 // LATE: expected ops on buffers in the order of the text; taylor-simt-schedule-copies has run already
