@@ -396,7 +396,7 @@ private:
 
 /// The sum of the terms: running sums and what is made of them first, then what these lack, then all others.
 Value RunningSums::buildDifference(const Formula &formula, OpBuilder &builder, Location loc,
-                                        ArrayRef<Term> terms) {
+                                   ArrayRef<Term> terms) {
   auto scalarOf = [&](Term term) -> Value {
     if (!term.scalar)
       return formula.argumentOf(term.array);

@@ -368,7 +368,8 @@ static LogicalResult verifyRunningScans(SpecOp spec) {
   auto scan = dyn_cast<ScanOp>(runs);
   return runs->emitError("unsupported running ")
          << (scan && scan.getKind() == ScanKind::Max ? "maximum" : "sum")
-         << " over tokens in a bidirectional attention: it is for causal use only; compile with a causal mask";
+         << " over tokens in a bidirectional attention: it is for causal use only; compile with a causal "
+            "mask";
 }
 
 LogicalResult SpecOp::verifyRegions() {

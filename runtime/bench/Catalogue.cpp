@@ -24,7 +24,8 @@ std::vector<std::string> listSpecifications(const std::string &folder) {
   if (error)
     runtime::fail("requires the folder of --catalogue, '", folder, "': ", error.message());
   if (names.empty())
-    runtime::fail("expected specifications (.mlir) in the folder of --catalogue, but '", folder, "' has none");
+    runtime::fail("expected specifications (.mlir) in the folder of --catalogue, but '", folder,
+                  "' has none");
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -45,8 +46,8 @@ void printHeader(const CountOptions &options, const std::string &shape) {
   std::string targets;
   for (const std::string &target : options.targets)
     targets += (targets.empty() ? "" : "; ") + target;
-  printf("%s, %s, %s, per visible pair: %s\n\n| specification |", shape.c_str(), options.dtypes.front().c_str(),
-         options.masks.front().c_str(), targets.c_str());
+  printf("%s, %s, %s, per visible pair: %s\n\n| specification |", shape.c_str(),
+         options.dtypes.front().c_str(), options.masks.front().c_str(), targets.c_str());
   for (const std::string &direction : options.directions)
     printf(" %s: instructions | bytes read | barriers |", direction.c_str());
   printf("\n|---|");

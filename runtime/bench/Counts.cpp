@@ -270,8 +270,8 @@ public:
                 {"shape", plan.shape.text()}};
     Profile profile;
     if (plan.kernels.empty()) {
-      profile =
-          runCompiled(options.spec, plan, options, [&](const std::string &name) { return memory.find(name); });
+      profile = runCompiled(options.spec, plan, options,
+                            [&](const std::string &name) { return memory.find(name); });
     } else {
       for (const PlanKernel &kernel : plan.before)
         run(kernel, memory, modules, options);
