@@ -80,10 +80,8 @@ private:
   /// As TargetProblem has them, of the specification.
   int64_t widestKey = 0, widestValue = 0;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// The function `step`, where there is one, beside the module's; whether it is a recurrence, and why.
+  /// The function `step` and those that go with it, where there are any; each says its form, and why.
   mlir::OwningOpRef<mlir::ModuleOp> steps;
-  bool isRecurrence = false;
-  std::string stepReason;
   std::vector<std::unique_ptr<Target>> targets;
   /// Whether there will be a manifest: modules get the attributes that it is read of.
   bool describes = false;

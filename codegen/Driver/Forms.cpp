@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which functions a specification becomes, and in which forms each has tile programs.
+// Which functions a specification becomes, and the tile programs of a target. Which forms they have is
+// decided in codegen/Forms.
 #include "codegen/Driver/Driver.h"
 #include "codegen/Forms/Passes.h"
 
@@ -153,7 +154,8 @@ LogicalResult Driver::prepareSteps() {
     return runPasses(
         *steps, [&](OpPassManager &manager) { buildPairsToPairwisePipeline(manager, /*forwardOnly=*/true); });
   };
-  std::string refusal;
+  std::string refusal, stepReason;
+  bool isRecurrence = false;
   auto carry = [&] { return lower({stateBlock(), /*recurrent=*/true, /*queriesOnly=*/false}); };
   if (options.decode == "auto" && !options.states) {
     isRecurrence = succeeded(captureRefusal(&context, refusal, carry));
