@@ -35,7 +35,7 @@ namespace {
 struct Registers {
   int64_t members, producer, consumer, tiles;
 };
-constexpr Registers kRegisters[] = {{3, 32, 160, 128}, {2, 40, 232, 226}};
+constexpr Registers kRegisters[] = {{3, 32, 160, 128}, {2, 40, 232, 224}};
 
 /// A copy in each iteration of a loop, which all members read.
 struct Stream {
