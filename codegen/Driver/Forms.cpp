@@ -270,6 +270,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target) {
     if (describes)
       manager.addPass(createChooseFormsPass({target.getName()}, getProblem(), options.formCosts));
     buildProgramPipeline(manager);
+    manager.addPass(createMatchFormsPass());
   };
   if (failed(runPasses(*programs, build)))
     return failure();

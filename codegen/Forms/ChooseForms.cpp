@@ -2,7 +2,10 @@
 //
 // Costs of functions, and the forms that pay. Passes.td has the rule.
 #include "codegen/Forms/Passes.h"
+#include "passes/Debug.h"
 #include "llvm/ADT/MapVector.h"
+
+#define DEBUG_TYPE "taylor-choose-forms"
 
 using namespace mlir;
 using namespace taylor;
@@ -28,14 +31,6 @@ private:
 
 } // namespace
 
-/// Whether two functions take the same arrays of the caller.
-static bool takeSameTensors(FunctionOp a, FunctionOp b) {
-  auto namesOf = [](FunctionOp function) {
-    return *cast<YieldOp>(function.getBody().front().getTerminator()).getNames();
-  };
-  return a.getArgNames() == b.getArgNames() && namesOf(a) == namesOf(b);
-}
-
 bool ChooseForms::isCausal() {
   auto interface = getOperation()->getAttrOfType<InterfaceAttr>(kInterface);
   return !interface || interface.getMask() == Mask::Causal;
@@ -44,12 +39,15 @@ bool ChooseForms::isCausal() {
 void ChooseForms::choose(FunctionOp function, FunctionOp twin) {
   std::optional<int64_t> crossover =
       findCrossover(getForm(function).getCost().getCost(), getForm(twin).getCost().getCost(), isCausal());
-  if (crossover && takeSameTensors(function, twin))
+  LDBG() << "@" << twin.getSymName() << (crossover ? " pays" : " does not pay");
+  if (crossover) {
+    ++numKept;
     return setReason(function, "chunked from about " + Twine(*crossover) +
                                    " tokens on (one head that attends to itself), parallel below, by the "
                                    "costs of both");
-  setReason(function, crossover ? "parallel: the chunked form takes other tensors"
-                                : "parallel: the chunked form costs more at 1048576 tokens");
+  }
+  ++numErased;
+  setReason(function, "parallel: the chunked form costs more at 1048576 tokens");
   twin.erase();
 }
 

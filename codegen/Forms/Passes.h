@@ -8,6 +8,7 @@
 #include "codegen/Target.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/Statistics.h"
 
 namespace taylor {
 

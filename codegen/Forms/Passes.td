@@ -30,6 +30,11 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
     Option<"form", "form", "std::string", /*default=*/"\"auto\"", "form of functions that do not say theirs: auto (parallel), parallel, chunked or recurrent">,
     Option<"alternatives", "alternatives", "bool", /*default=*/"false", "twins in the chunked form">
   ];
+  let statistics = [
+    Statistic<"numPlans", "plans", "plans given to functions">,
+    Statistic<"numShrunk", "shrunk", "plans made smaller for want of room">,
+    Statistic<"numTwins", "twins", "functions in the chunked form">
+  ];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
 }
 
@@ -37,8 +42,8 @@ def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
   let summary = "costs of functions, and of twins those that pay";
   let description = [{
     Rule: `form` of each function gets its cost on the target (`codegen/CostModel`). A twin stays
-    where it costs less from some number of tokens on (up to 2^20, one head that attends to itself)
-    and takes the same tensors; else it goes. The function that it is a twin of says why.
+    where it costs less from some number of tokens on (up to 2^20, one head that attends to itself);
+    else it goes. The function that it is a twin of says why.
 
     ```mlir
     taylor.function @f.forward .. form #tile.form<"parallel" of "forward"> { .. }
@@ -49,7 +54,27 @@ def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine whose costs count, as in taylorc --target">];
+  let statistics = [Statistic<"numKept", "kept", "twins that pay">, Statistic<"numErased", "erased", "twins that do not">];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
+}
+
+def MatchFormsPass : Pass<"taylor-match-forms", "::mlir::ModuleOp"> {
+  let summary = "of programs in several forms those that take the same tensors";
+  let description = [{
+    Rule: a program that is a further form of a function stays if it declares the tensors of the
+    function's first form, in the same order; else it goes, and the first form says why. Callers
+    bring the tensors before they know which form runs. Which arguments a program needs is known
+    when it is made: a state may hold what sums over pairs read again.
+
+    ```mlir
+    tile.program @backward form #tile.form<"parallel" of "backward"> { %q = tile.tensor "input:q" .. }
+    tile.program @backward_chunked form #tile.form<"chunked" of "backward"> { .. }
+    // becomes
+    tile.program @backward form #tile.form<"parallel" of "backward", because = "parallel: the chunked form takes other tensors"> { .. }
+    ```
+  }];
+  let statistics = [Statistic<"numDropped", "dropped", "programs that take other tensors">];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
 #endif

@@ -3,10 +3,13 @@
 // A function for each form, with a plan. Passes.td has the rule.
 #include "codegen/Forms/Passes.h"
 #include "dialect/Refusal.h"
+#include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+
+#define DEBUG_TYPE "taylor-plan-forms"
 
 using namespace mlir;
 using namespace taylor;
@@ -88,6 +91,7 @@ std::string PlanForms::setPlans(const Target &target, Group &group, TileUse use)
     TileSizes sizes = target.planTiles(attempt, use);
     for (FunctionOp function : group)
       function.setPlanAttr(tile::PlanAttr::get(&getContext(), sizes));
+    numPlans += group.size();
     return sizes;
   };
   TileSizes sizes = plan();
@@ -105,6 +109,8 @@ std::string PlanForms::setPlans(const Target &target, Group &group, TileUse use)
     std::string refusal = failed(programs) ? "" : target.refuse(**programs, problem);
     if (refusal.empty() || !canShrink())
       return refusal;
+    LDBG() << "smaller tiles for " << group.size() << " functions: " << refusal;
+    ++numShrunk;
     // Where some sizes are at their least already, the next attempt shrinks others.
     for (TileSizes before = sizes; canShrink() && sizes == before; sizes = plan())
       ++attempt.retries;
@@ -136,8 +142,11 @@ LogicalResult PlanForms::addTwins(const Target &target, Group &group) {
         "report it; use --form=parallel until it is mended");
   if (refusal.empty())
     refusal = setPlans(target, twins, TileUse::Chunked);
-  if (refusal.empty())
+  if (refusal.empty()) {
+    numTwins += twins.size();
     return success();
+  }
+  LDBG() << "no chunked form: " << refusal;
   for (auto [function, twin] : llvm::zip_equal(group, twins)) {
     setReason(function, "parallel: " + Twine(refusal));
     twin.erase();

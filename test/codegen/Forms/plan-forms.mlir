@@ -8,6 +8,8 @@
 // RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --taylor-choose-forms=target=x86-64-v3 | FileCheck %s --check-prefix=PAYS
 // RUN: taylor-opt %t/square.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --taylor-choose-forms=target=x86-64-v3 | FileCheck %s --check-prefix=COSTS --implicit-check-not=forward_chunked
 // RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=sm_80 alternatives' | FileCheck %s --check-prefix=GPU
+// RUN: taylor-opt %t/programs.mlir --taylor-match-forms | FileCheck %s --check-prefix=MATCH --implicit-check-not='tile.program @'
+// RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --mlir-pass-statistics -o %t/planned 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not taylor-opt %t/series.mlir --taylor-plan-forms=target=vax 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not taylor-opt %t/series.mlir --taylor-choose-forms=target=vax 2>&1 | FileCheck %s --check-prefix=TARGET
 
@@ -24,6 +26,14 @@
 // PAYS: @f.forward {{.*}} form #tile.form<"parallel" of "forward", cost = <call = {{.*}}pair = {{.*}}>, because = "chunked from about {{[0-9]+}} tokens on (one head that attends to itself), parallel below, by the costs of both"> {
 // PAYS: @f.forward_chunked {{.*}} form #tile.form<"chunked" of "forward", cost = <{{.*}}features = 16, channels = 8>> {
 // COSTS: because = "parallel: the chunked form costs more at 1048576 tokens"> {
+
+// A program that takes other tensors than the first form goes, and the first form says why.
+// MATCH: tile.program @forward form #tile.form<"parallel" of "forward", because = "it pays"> {
+// MATCH: tile.program @forward_chunked form
+// MATCH: tile.program @backward form #tile.form<"parallel" of "backward", because = "parallel: the chunked form takes other tensors"> {
+
+// COUNT-DAG: 2 plans
+// COUNT-DAG: 1 twins
 
 // TARGET: error: unsupported target 'vax'; expected native,
 
@@ -53,4 +63,16 @@ taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %
 taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
   %n = taylor.pairwise { s = dot(%q, %k)  w = s * s * s * s } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
   taylor.yield "output:n" %n : !o
+}
+//--- programs.mlir
+tile.program @forward form #tile.form<"parallel" of "forward", because = "it pays"> {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+}
+tile.program @forward_chunked form #tile.form<"chunked" of "forward"> {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+}
+tile.program @backward form #tile.form<"parallel" of "backward"> {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+}
+tile.program @backward_chunked form #tile.form<"chunked" of "backward"> {
 }
