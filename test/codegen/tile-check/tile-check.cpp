@@ -6,6 +6,7 @@
 // wrote with the evaluator, in relative 2-norms. Tensors of one name are one memory across programs: what
 // forward saves, backward reads. Every row is padded with NaN and ends at a page that must not be touched.
 #include "codegen/CPU/Artifact.h"
+#include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/Evaluator.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -218,6 +219,7 @@ int main(int argc, char **argv) {
   }
   DialectRegistry registry;
   cpu::registerCPUBackend(registry);
+  registry.insert<taylor::TaylorDialect>(); // of what the manifest tells
   MLIRContext context(registry);
   context.disableMultithreading();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(input, &context);
