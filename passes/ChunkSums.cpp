@@ -96,7 +96,7 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
       LDBG() << refusal->at << ": stays over pairs, " << refusal->why;
       refusals.push_back(*refusal);
     }
-  // Where some sums have the form, the others stay over pairs. Of a form that nobody asked for, this is no
+  // Where some sums have the form, the others stay over pairs. Of a form that no one asked for, this is no
   // news (taylor-plan-forms).
   auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
   bool isTwin = form && function.getSymName().rsplit('.').second != form.getFunction();

@@ -240,13 +240,13 @@ std::string Driver::printManifestOfTargets() {
 }
 
 /// Links in a temporary file, so that the caller decides when the name it wants appears.
-FailureOr<std::string> Driver::linkArtifact(const ArtifactCode &code) {
+FailureOr<std::string> Driver::linkArtifact(const ArtifactCode &code, StringRef manifest) {
   SmallString<128> path;
   if (std::error_code code = llvm::sys::fs::createTemporaryFile("taylorc", "so", path))
     return module->emitError("requires a folder for temporary files (TMPDIR): ") << code.message();
   llvm::FileRemover remover(path);
   std::string error;
-  if (failed(writeArtifact(code, printManifestOfTargets(), path, error)))
+  if (failed(writeArtifact(code, manifest, path, error)))
     return module->emitError(error);
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
@@ -317,7 +317,7 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
       return failure();
   result.output = result.manifest = printManifestOfTargets();
   if (emission == Emission::Artifact) {
-    FailureOr<std::string> linked = linkArtifact(code);
+    FailureOr<std::string> linked = linkArtifact(code, result.manifest);
     if (failed(linked))
       return failure();
     result.output = *linked;

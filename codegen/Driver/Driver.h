@@ -53,8 +53,6 @@ private:
   void beginPhase();
   mlir::LogicalResult runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build);
   void observe(llvm::StringRef stage, mlir::ModuleOp module);
-  /// An error behind another: `what`, that nobody asked for, was neither made nor refused.
-  mlir::LogicalResult reportFault(llvm::StringRef what, llvm::StringRef wayOut);
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
@@ -73,7 +71,7 @@ private:
   mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
   RequestAttr describeRequest();
   std::string printManifestOfTargets();
-  mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code);
+  mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code, llvm::StringRef manifest);
 
   mlir::MLIRContext &context;
   CompileOptions options;

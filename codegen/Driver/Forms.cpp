@@ -27,12 +27,6 @@ static LogicalResult swallowWarning(Diagnostic &diagnostic) {
   return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
 }
 
-LogicalResult Driver::reportFault(StringRef what, StringRef wayOut) {
-  return module->getBody()->front().emitError("expected ")
-         << what << ", or why there is none, but "
-         << "got an error: a fault of the compiler, please report it; " << wayOut;
-}
-
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
@@ -160,7 +154,7 @@ LogicalResult Driver::prepareSteps() {
   if (options.decode == "auto" && !options.states) {
     isRecurrence = succeeded(captureRefusal(&context, refusal, carry));
     if (!isRecurrence && refusal.empty())
-      return reportFault("a step that carries states", "use --decode=cache until it is mended");
+      return reportFault(*module, "a step that carries states", "use --decode=cache until it is mended");
     double bytes = isRecurrence ? stateBytes(*steps->getOps<FunctionOp>().begin()) : 0;
     if (bytes > 4.0 * kMostTokensOfStates * double(options.headDim + options.getValueDim())) {
       isRecurrence = false;

@@ -52,12 +52,9 @@ void ChooseForms::choose(FunctionOp function, FunctionOp twin) {
 }
 
 void ChooseForms::runOnOperation() {
-  std::string error;
-  std::unique_ptr<Target> target = makeTarget(targetName, error);
-  if (!target) {
-    getOperation().emitError(error);
+  std::unique_ptr<Target> target = findTarget(getOperation(), targetName);
+  if (!target)
     return signalPassFailure();
-  }
   CostRates rates = target->getRates(problem);
   rates.machine = machine;
   llvm::MapVector<StringAttr, FunctionOp> first;

@@ -37,6 +37,12 @@ inline void setReason(FunctionOp function, const llvm::Twine &because) {
   function.setFormAttr(getForm(function).withReason(because));
 }
 
+/// The target of a name; null after an error of the module where there is none.
+std::unique_ptr<Target> findTarget(mlir::ModuleOp module, llvm::StringRef name);
+
+/// An error after another one: `what`, which no one asked for, was neither made nor refused.
+mlir::LogicalResult reportFault(mlir::ModuleOp module, llvm::StringRef what, llvm::StringRef wayOut);
+
 #define GEN_PASS_REGISTRATION
 #include "codegen/Forms/Passes.h.inc"
 

@@ -22,6 +22,20 @@ namespace taylor {
 /// What finds no room after so many shrinkings is refused where its code is made.
 static constexpr int64_t kMostRetries = 4;
 
+std::unique_ptr<Target> taylor::findTarget(ModuleOp module, StringRef name) {
+  std::string error;
+  std::unique_ptr<Target> target = makeTarget(name, error);
+  if (!target)
+    module.emitError(error);
+  return target;
+}
+
+LogicalResult taylor::reportFault(ModuleOp module, StringRef what, StringRef wayOut) {
+  return module.getBody()->front().emitError("expected ")
+         << what << ", or why there is none, but "
+         << "got an error: a fault of the compiler, please report it; " << wayOut;
+}
+
 tile::FormAttr taylor::makeForm(FunctionOp function, StringRef name) {
   Builder builder(function.getContext());
   auto form = tile::FormAttr::get(builder.getStringAttr(name), builder.getStringAttr(roleOf(function)));
@@ -130,16 +144,14 @@ LogicalResult PlanForms::addTwins(const Target &target, Group &group) {
   }
   for (FunctionOp twin : twins)
     twin.setPlanAttr(tile::PlanAttr::get(&getContext(), target.planTiles(problem, TileUse::Chunked)));
-  // That some sums stay as they are in a form that nobody asked for is no news.
+  // That some sums stay as they are in a form that no one asked for is no news.
   ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &diagnostic) {
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
   });
   std::string refusal;
   auto lower = [&] { return lowerCopy(twins, buildFormPipeline); };
   if (failed(captureRefusal(&getContext(), refusal, lower)) && refusal.empty())
-    return getOperation().getBody()->front().emitError(
-        "expected the chunked form, or why there is none, but got an error: a fault of the compiler, please "
-        "report it; use --form=parallel until it is mended");
+    return reportFault(getOperation(), "the chunked form", "use --form=parallel until it is mended");
   if (refusal.empty())
     refusal = setPlans(target, twins, TileUse::Chunked);
   if (refusal.empty()) {
@@ -155,12 +167,9 @@ LogicalResult PlanForms::addTwins(const Target &target, Group &group) {
 }
 
 void PlanForms::runOnOperation() {
-  std::string error;
-  std::unique_ptr<Target> target = makeTarget(targetName, error);
-  if (!target) {
-    getOperation().emitError(error);
+  std::unique_ptr<Target> target = findTarget(getOperation(), targetName);
+  if (!target)
     return signalPassFailure();
-  }
   // In the order of the module; functions with the same use have one plan. Steps say their form already.
   llvm::MapVector<TileUse, Group> groups;
   Group main;

@@ -25,7 +25,7 @@ protected:
 
   /// Emits all operations of a block except its terminator, at the builder's place.
   virtual LogicalResult emitBlock(Block &block) = 0;
-  /// An array's address, null where nobody asks for the tensor.
+  /// An array's address, null where no caller asks for the tensor.
   virtual Value addressOf(Value array) = 0;
 
   /// The values that a tile is, of the types that `types` converts its type to: none, of a tile that is
