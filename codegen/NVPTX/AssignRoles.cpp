@@ -587,8 +587,9 @@ struct AssignRoles : simt::impl::AssignRolesBase<AssignRoles> {
         LDBG() << "@" << kernel.getSymName() << ": no loop for a producer, or one that roles cannot take";
         return;
       }
+      int64_t tiles = roles.countRegisters();
       for (const Registers &registers : kRegisters) {
-        int64_t tiles = roles.countRegisters(), bytes = roles.countShared(registers.members);
+        int64_t bytes = roles.countShared(registers.members);
         bool fits = tiles <= registers.tiles && bytes <= shared;
         LDBG() << "@" << kernel.getSymName() << ": " << registers.members << " members need " << tiles
                << " registers of tiles and " << bytes << " bytes" << (fits ? "" : ", more than there are");
