@@ -1,24 +1,25 @@
 # Attention whose warps have roles (--target=sm_90a+roles), with every wait, arrival, fence and barrier of its PTX broken in turn: the interpreter reports a
 # fault, or a result is wrong. (PtxMutationTest.cpp does the same without roles. Lanes of a warp go on together there, so that a missing bar.warp.sync is not seen.)
-# One run for the forward, one where its iterations overlap, one for the kernel of dk and dv, where queries pass by and scalars of theirs come by pieces.
+# One part for the forward, one where its iterations overlap, one for the kernel of dk and dv, where queries pass by and scalars of theirs come by pieces.
+# Every other mutant of a kind is tried; with --full all are.
 # REQUIRES: taylorc
-# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t forward_attend
-# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t.overlap forward_attend+overlap
-# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t.pairs backward_pairs %spec_dir
+# SHARDS: 3
+# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t %spec_dir %shard %full
 import collections
 import pathlib
 import re
 import subprocess
 import sys
 
-bin_dir, fixtures, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
-kernel, _, more = sys.argv[4].partition("+")
+bin_dir, fixtures, folder, specs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:5])
+kernel, more = [("forward_attend", ""), ("forward_attend", "overlap"), ("backward_pairs", "")][int(sys.argv[5].partition("/")[0])]
+STEP = 1 if sys.argv[6] == "1" else 2
 TARGET = f"sm_90a+roles+{more}".rstrip("+")
 sys.path.insert(0, str(fixtures))
 from seal import trailer
 
 PAIRS_SPEC = "beyond/sliding-window.mlir"
-SPEC = fixtures / "plain.mlir" if kernel == "forward_attend" else pathlib.Path(sys.argv[5]).resolve() / PAIRS_SPEC
+SPEC = fixtures / "plain.mlir" if kernel == "forward_attend" else specs / PAIRS_SPEC
 SEEDS = range(6)
 # A gang of three members, and one of one tile and two copies of it. Five tiles of keys in two slots, of which the first member passes one by; the last ones end
 # within the array, and beyond it.
@@ -95,7 +96,7 @@ end = text.find(".entry ", entry + 1)
 for name, pattern, instead in MUTATIONS:
     matches = list(re.compile(pattern).finditer(text, entry, end if end >= 0 else len(text)))
     assert matches or kernel == "forward_attend" and "pieces" in name or not more and "two products" in name, f"nothing to break: {name}"
-    for match in matches:
+    for match in matches[::STEP]:
         count += 1
         mutant = (text[:match.start()] + match.expand(instead) + text[match.end():]).encode()
         for seed in SEEDS:
