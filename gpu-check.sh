@@ -14,7 +14,7 @@ them token by token, and some in chunks and in documents. Takes about 10 minutes
 
 A machine with a GPU needs a driver, Python and torch, and nothing else. There, in a copy of the folder, run
 python3 check.py. It checks every kernel, times them next to torch's attention, and writes results.json.
-runtime/gpu-check/README.md says more.
+runtime/lab/gpu-check/README.md says more.
 
   --targets=NAME,..  GPUs to compile for (default: sm_80,sm_90a; newer ones take the newest)
   --folder=FOLDER    folder to make (default: build/gpu-check)
@@ -42,5 +42,5 @@ taylor_requirements
 taylor_build release build taylorc taylor-run taylor taylor_attention
 
 jobs=$(taylor_jobs)
-"$taylor_venv/bin/python3" runtime/gpu-check/pack.py --targets="$targets" --folder="$folder" --jobs="$jobs" </dev/null
+"$taylor_venv/bin/python3" runtime/lab/gpu-check/pack.py --targets="$targets" --folder="$folder" --jobs="$jobs" </dev/null
 echo "Packed in $(taylor_clock). On a machine with a GPU, in a copy of $folder: python3 check.py"

@@ -94,7 +94,7 @@ class Site:
         """The folder of the gallery's pages."""
         folder, stamp = self.work / "gallery", self.work / "gallery.stamp"
         examples = ROOT / "examples"
-        total = self.sum_of(*examples.glob("*.py"), examples / "measured.json", ROOT / "runtime/gpu-check/h200.json", *examples.glob("python/specs/**/*.py"),
+        total = self.sum_of(*examples.glob("*.py"), examples / "measured.json", ROOT / "runtime/lab/gpu-check/h200.json", *examples.glob("python/specs/**/*.py"),
                             *examples.glob("experiments/results/*.csv"), *examples.glob("experiments/figures/*.toml"))
         if not self.is_made(stamp, total):
             print("-- draws the gallery", flush=True)

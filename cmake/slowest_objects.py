@@ -32,7 +32,7 @@ def read(folder):
 
 
 def name(output, folder):
-    """`passes/CMakeFiles/TaylorPasses.dir/SplitSums.cpp.o` -> `passes/SplitSums.cpp`."""
+    """`passes/CMakeFiles/TaylorPasses.dir/SplitSums.cpp.o` -> `passes/States/SplitSums.cpp`."""
     if os.path.isabs(output):
         output = os.path.relpath(output, os.path.abspath(folder))
     return re.sub(r"CMakeFiles/[^/]*\.dir/", "", output).removesuffix(".o")

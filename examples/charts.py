@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """usage: charts.py [--check] [FOLDER]: draws speed-gpu.svg and speed-cpu.svg into the folder (default: this one), from
-runtime/gpu-check/h200.json and examples/measured.json. The caption of the first has ratios of runtime/gpu-check/RESULTS.md.
+runtime/lab/gpu-check/h200.json and examples/measured.json. The caption of the first has ratios of runtime/lab/gpu-check/RESULTS.md.
 
 --check writes nothing: it says whether the files are those, and whether ratios that README.md and the pages of PAGES name are
-those of the JSON, of runtime/bench/epyc.json and of RESULTS.md."""
+those of the JSON, of runtime/lab/bench/epyc.json and of RESULTS.md."""
 import json
 import math
 import pathlib
@@ -16,8 +16,8 @@ sys.path.insert(0, str(HERE))
 from drawing import Drawing
 
 ROOT = HERE.parent
-GPU, CPU = ROOT / "runtime" / "gpu-check" / "h200.json", HERE / "measured.json"
-RESULTS, EPYC = ROOT / "runtime" / "gpu-check" / "RESULTS.md", ROOT / "runtime" / "bench" / "epyc.json"
+GPU, CPU = ROOT / "runtime" / "lab" / "gpu-check" / "h200.json", HERE / "measured.json"
+RESULTS, EPYC = ROOT / "runtime" / "lab" / "gpu-check" / "RESULTS.md", ROOT / "runtime" / "lab" / "bench" / "epyc.json"
 # Pages that show times of h200.json, which are of sm_90, and so say how sm_90a compares.
 PAGES = ["README.md", "examples/guide/speed.md", "examples/guide/gpus.md", "cmake/site/benchmarks.md"]
 WIDTH = 860

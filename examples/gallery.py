@@ -292,8 +292,8 @@ def times_of(entry, gpu, folder):
                      f"{ms:.2f} ms; {against}"))
     if not rows:
         return "Not measured.\n"
-    sources = f"[measured.json]({relative(HERE / 'measured.json', folder)}), [h200.json]({relative(ROOT / 'runtime/gpu-check/h200.json', folder)})"
-    newer = (f" Kernels of sm_90a, [measured since]({relative(ROOT / 'runtime/gpu-check/RESULTS.md', folder)}#sm_90a-on-an-h200), are faster than these of sm_90."
+    sources = f"[measured.json]({relative(HERE / 'measured.json', folder)}), [h200.json]({relative(ROOT / 'runtime/lab/gpu-check/h200.json', folder)})"
+    newer = (f" Kernels of sm_90a, [measured since]({relative(ROOT / 'runtime/lab/gpu-check/RESULTS.md', folder)}#sm_90a-on-an-h200), are faster than these of sm_90."
              if ours else "")
     return table(("machine", "what", "time"), rows) + f"\nSDPA is torch's softmax attention without a rotation. From {sources}.{newer}\n"
 
@@ -340,7 +340,7 @@ def cards(entries):
 def write(folder, only=""):
     """All pages into the folder; returns their entries."""
     measured = json.loads((HERE / "measured.json").read_text(encoding="utf-8"))
-    gpu = json.loads((ROOT / "runtime/gpu-check/h200.json").read_text(encoding="utf-8"))
+    gpu = json.loads((ROOT / "runtime/lab/gpu-check/h200.json").read_text(encoding="utf-8"))
     curves = load_curves()
     paths = sorted(SPECS.glob("*.mlir")) + sorted(SPECS.glob("beyond/*.mlir"))
     entries = [Entry(path, measured, gpu, curves) for path in paths]

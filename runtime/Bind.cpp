@@ -12,7 +12,7 @@ constexpr int kSizeDims = 5; // b, h, g, t, u; the offset is no size
 
 std::string axesText(const TensorInfo &info) {
   std::vector<std::string> names;
-  for (const Axis &axis : info.axes)
+  for (const TensorAxis &axis : info.axes)
     names.push_back(axis.name);
   return "[" + join(names, ", ") + "]";
 }
@@ -34,7 +34,7 @@ public:
     if (rank > 0 && (!tensor.sizes || !tensor.strides))
       fail("requires sizes and strides of '", label, "', but got a null pointer");
     for (int64_t i = 0; i < rank; ++i) {
-      const Axis &axis = info.axes[i];
+      const TensorAxis &axis = info.axes[i];
       int64_t size = tensor.sizes[i];
       if (size < 0)
         fail("expected a size of at least 0 of axis ", axis.name, " of '", label, "', but got ", size);

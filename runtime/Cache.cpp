@@ -120,17 +120,17 @@ void reportDamage(const Specification &spec, const Error &damage) {
 }
 
 /// A folder for one run of the compiler, removed at the end.
-class TemporaryFolder {
+class CompileFolder {
 public:
-  TemporaryFolder() {
+  CompileFolder() {
     std::error_code error;
     path = (fs::temp_directory_path(error) / "taylor-XXXXXX").string();
     if (error || !mkdtemp(path.data()))
       fail("requires a folder for temporary files, but got '", path,
            "': ", error ? error.message() : std::strerror(errno), "; set TMPDIR to another");
   }
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  ~TemporaryFolder() {
+  CompileFolder(const CompileFolder &) = delete;
+  ~CompileFolder() {
     std::error_code ignored;
     fs::remove_all(path, ignored);
   }
@@ -211,7 +211,7 @@ std::shared_ptr<const Artifact> build(const Specification &spec, const std::vect
 /// Runs taylorc for its standard output, on a copy of the specification.
 std::string printLevel(const Specification &spec, const std::string &level,
                        const std::vector<std::string> &options, const std::string &compiler) {
-  TemporaryFolder folder;
+  CompileFolder folder;
   std::string source = folder.path + "/specification.mlir";
   std::ofstream file(source, std::ios::binary);
   file << spec.text;
@@ -291,7 +291,7 @@ std::shared_ptr<const Artifact> compile(const Specification &spec, const std::ve
   if (auto artifact = tryEntry())
     return artifact;
   folder.requireWritable();
-  FileLock lock(folder, key + ".lock", spec.name);
+  CompileLock lock(folder, key + ".lock", spec.name);
   if (auto artifact = tryEntry()) // another process was faster
     return artifact;
   return build(spec, options, compiler, folder, key);
@@ -310,7 +310,7 @@ Manifest compileManifest(const Specification &spec, const std::vector<std::strin
       reportDamage(spec, damage);
     }
   folder.requireWritable();
-  FileLock lock(folder, key + ".lock", spec.name);
+  CompileLock lock(folder, key + ".lock", spec.name);
   std::string json = printLevel(spec, "manifest", options, compiler);
   Manifest manifest = Manifest::parse(json, /*partial=*/true);
   folder.write(entry, manifestEntry(json, key));

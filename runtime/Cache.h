@@ -2,7 +2,7 @@
 // Specifications to artifacts: taylorc on first use, the kernel cache after (README.md).
 #ifndef TAYLOR_RUNTIME_CACHE_H
 #define TAYLOR_RUNTIME_CACHE_H
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include <memory>
 #include <string>
 #include <vector>

@@ -235,7 +235,7 @@ std::string CacheFolder::readOutput(const std::string &name) const {
   }
 }
 
-FileLock::FileLock(const CacheFolder &folder, const std::string &name, const std::string &what) {
+CompileLock::CompileLock(const CacheFolder &folder, const std::string &name, const std::string &what) {
   double limit = lockSeconds();
   UnsharedDescriptors::open([&] { descriptor = folder.create(name, O_RDWR); }, {&descriptor});
   auto begin = std::chrono::steady_clock::now();
@@ -266,7 +266,7 @@ FileLock::FileLock(const CacheFolder &folder, const std::string &name, const std
   }
 }
 
-FileLock::~FileLock() {
+CompileLock::~CompileLock() {
   if (descriptor >= 0)
     flock(descriptor, LOCK_UN); // for a child that inherited it all the same
   UnsharedDescriptors::close(descriptor);

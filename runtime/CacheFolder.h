@@ -36,7 +36,7 @@ public:
   std::string pathOf(const std::string &name) const { return path + "/" + name; }
 
 private:
-  friend class FileLock;
+  friend class CompileLock;
   void openFolder();
   int create(const std::string &name, int flags) const;
   std::string path;
@@ -45,13 +45,13 @@ private:
 
 /// An exclusive lock on a file of the cache, held until destruction or the end of the process, however it
 /// ends. Forked children do not hold it.
-class FileLock {
+class CompileLock {
 public:
   /// Waits for $TAYLOR_LOCK_SECONDS (600) at most, then throws Error; says on stderr that it waits. `what`
   /// is what the holder compiles.
-  FileLock(const CacheFolder &folder, const std::string &name, const std::string &what);
-  FileLock(const FileLock &) = delete;
-  ~FileLock();
+  CompileLock(const CacheFolder &folder, const std::string &name, const std::string &what);
+  CompileLock(const CompileLock &) = delete;
+  ~CompileLock();
 
 private:
   int descriptor = -1;

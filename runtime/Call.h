@@ -2,7 +2,7 @@
 // One call of an artifact's function: arguments checked against the manifest, then run on a device.
 #ifndef TAYLOR_RUNTIME_CALL_H
 #define TAYLOR_RUNTIME_CALL_H
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include <array>
 #include <functional>
 
@@ -40,9 +40,11 @@ struct PtxSettings {
   uint64_t seed = 0;  ///< Of the order of warps.
   bool checks = true; ///< Uninitialised values, races, reads of what is still being copied.
   /// Called after each kernel with what it executed; empty: nothing is counted.
-  std::function<void(const std::string &function, const KernelInfo &kernel, unsigned blocks,
-                     const ptx::Profile &profile)>
-      profile;
+  using Profiler = std::function<void(const std::string &function, const KernelInfo &kernel, unsigned blocks,
+                                      const ptx::Profile &profile)>;
+  Profiler profile;
+  /// Hands each profile to `given.profile`, in the form of the C interface. `given` outlives it.
+  static Profiler profilerOf(const TaylorPtxOptions &given);
   /// Seed and checks from TAYLOR_PTX_SEED and TAYLOR_PTX_CHECKS (0 or 1). Throws Error where one is neither.
   static PtxSettings fromEnvironment();
 };

@@ -3,6 +3,7 @@
 #include "runtime/Error.h"
 #include "runtime/Forms.h"
 #include <algorithm>
+#include <tuple>
 
 namespace taylor::runtime {
 
@@ -66,7 +67,7 @@ MapArguments describeMap(const KernelMap &map, const KernelArgument &argument, c
     dtype = tensor.dtype;
     made.address = reinterpret_cast<uintptr_t>(call.data[slot]);
     for (size_t axis = 0; axis < rank; ++axis) {
-      const Axis &one = tensor.axes[axis];
+      const TensorAxis &one = tensor.axes[axis];
       sizes[axis] = one.isChannel() ? one.size : call.dims[size_t(one.dim)];
       strides[axis] = call.strides[slot * TAYLOR_MAX_RANK + axis];
     }
@@ -154,8 +155,7 @@ int64_t DeviceCode::workspaceSize(int function, const Dims &dims, std::string_vi
 const std::string &DeviceCode::formOf(int function, const BoundCall &call, const Executor &executor) {
   const TargetInfo *target, *first;
   if (executor.device == TAYLOR_PTX) {
-    target = interpretedFor(function, call, executor).target;
-    first = parsed().target;
+    std::tie(target, first) = interpretedTargets(function, call, executor);
   } else {
     auto stream = static_cast<cuda::Stream>(executor.stream);
     target = manifest.target(programFor(function, call, executor).image(stream).target);

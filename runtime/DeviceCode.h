@@ -6,7 +6,6 @@
 #include "runtime/Error.h"
 #include "runtime/Manifest.h"
 #include "runtime/cuda/Program.h"
-#include "runtime/ptx/Interpreter.h"
 #include "runtime/ptx/TensorMap.h"
 #include <atomic>
 #include <mutex>
@@ -76,23 +75,23 @@ private:
   template <typename Encode>
   std::string findUndescribed(const TargetInfo &target, int function, const BoundCall &call,
                               const Executor &executor, Encode encode) const;
-  /// PTX text that the interpreter takes.
-  struct Interpreted {
-    const TargetInfo *target;
-    ptx::Module module;
-  };
+  /// PTX text that the interpreter takes (Interpret.cpp; without an interpreter there is none).
+  struct Interpreted;
   /// `plain`: of targets without tensor maps.
   const Interpreted &parsed(bool plain = false);
   /// The text that runs a call. Throws Error where none can.
   const Interpreted &interpretedFor(int function, const BoundCall &call, const Executor &executor);
+  /// The target whose text runs a call in the interpreter, and the first one that it takes. Throws Error.
+  std::pair<const TargetInfo *, const TargetInfo *> interpretedTargets(int function, const BoundCall &call,
+                                                                       const Executor &executor);
   /// Likewise on the GPU of the current context.
-  cuda::Program &programFor(int function, const BoundCall &call, const Executor &executor);
+  cuda::DeviceProgram &programFor(int function, const BoundCall &call, const Executor &executor);
   [[noreturn]] void refuse(const TargetInfo &target, const std::string &why) const;
 
   std::string name;
   const Manifest &manifest;
   std::vector<cuda::Image> images;
-  cuda::Program program, plainProgram; ///< of all targets, and of those without tensor maps
+  cuda::DeviceProgram program, plainProgram; ///< of all targets, and of those without tensor maps
   /// Of all texts, and of those without maps; no lock, which a forked child could find locked.
   std::atomic<const Interpreted *> interpreted[2] = {};
   std::mutex mutex;

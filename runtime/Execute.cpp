@@ -89,7 +89,7 @@ public:
       int64_t elements = 1;
       for (size_t axis = tensor.axes.size(); axis-- > 0;) {
         call.strides[i * TAYLOR_MAX_RANK + axis] = elements;
-        const Axis &one = tensor.axes[axis];
+        const TensorAxis &one = tensor.axes[axis];
         if (__builtin_mul_overflow(elements, one.isChannel() ? one.size : call.dims[size_t(one.dim)],
                                    &elements))
           fail("unsupported sizes: '", slot.label, "' would pass 2^63 elements");

@@ -11,9 +11,9 @@ namespace taylor::runtime {
 namespace {
 
 /// Reads tokens of an extent from the front of a text, past blanks.
-class Reader {
+class ExtentReader {
 public:
-  explicit Reader(std::string_view text) : rest(text) { skip(); }
+  explicit ExtentReader(std::string_view text) : rest(text) { skip(); }
 
   bool take(std::string_view token) {
     if (!rest.starts_with(token))
@@ -50,7 +50,7 @@ private:
 } // namespace
 
 Extent Extent::parse(const std::string &text, const std::string &where) {
-  Reader reader(text);
+  ExtentReader reader(text);
   auto readProduct = [&](Product &product) {
     do {
       int64_t number = 1;

@@ -27,7 +27,7 @@ static double sumOf(double pair, double query, double key, const Manifest &manif
 }
 
 double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims) {
-  const FormCost &cost = code.cost;
+  const CallCost &cost = code.cost;
   return cost.call + sumOf(cost.pair, cost.query, cost.key, manifest, dims);
 }
 

@@ -9,13 +9,13 @@ namespace taylor::runtime {
 /// Pairs that queries see of keys, in one head: all of them, or where `causal` those with u <= offset + t.
 double visiblePairs(const Dims &dims, bool causal);
 
-/// What a call of these sizes costs in a form, by FormCost.
+/// What a call of these sizes costs in a form, by CallCost.
 double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims);
 
 /// The floating-point operations of a call of these sizes, by FormOperations.
 double operationsOf(const FormCode &code, const Manifest &manifest, const Dims &dims);
 
-/// Number of the form of `code` that runs a call of these sizes: the cheapest by FormCost, the first of equal
+/// Number of the form of `code` that runs a call of these sizes: the cheapest by CallCost, the first of equal
 /// ones; or, where `form` is not empty, the one of that name. Throws Error where there is none: `function`
 /// and `target` say of what.
 int chooseForm(const TargetFunction &code, const Manifest &manifest, const Dims &dims, std::string_view form,

@@ -4,6 +4,7 @@
 #include "runtime/DeviceCode.h"
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "runtime/ptx/Interpreter.h"
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -15,7 +16,7 @@ namespace {
 size_t extentOf(const TensorInfo &info, const Dims &dims, const int64_t *strides) {
   int64_t last = 0;
   for (size_t i = 0; i < info.axes.size(); ++i) {
-    const Axis &axis = info.axes[i];
+    const TensorAxis &axis = info.axes[i];
     int64_t size = axis.isChannel() ? axis.size : dims[size_t(axis.dim)];
     if (size == 0)
       return 0;
@@ -44,6 +45,11 @@ void joinOverlaps(std::vector<ptx::MemoryRange> &ranges) {
 }
 
 } // namespace
+
+struct DeviceCode::Interpreted {
+  const TargetInfo *target;
+  ptx::Module module;
+};
 
 /// The first PTX text that the interpreter takes, in the order of the artifact; kept when it is parsed. Two
 /// threads may both parse it.
@@ -88,6 +94,11 @@ const DeviceCode::Interpreted &DeviceCode::interpretedFor(int function, const Bo
   if (!hasOther)
     refuse(*first.target, why);
   return parsed(/*plain=*/true);
+}
+
+std::pair<const TargetInfo *, const TargetInfo *>
+DeviceCode::interpretedTargets(int function, const BoundCall &call, const Executor &executor) {
+  return {interpretedFor(function, call, executor).target, parsed().target};
 }
 
 /// The kernel's parameters as they lie in memory, with those of its maps.
@@ -135,10 +146,10 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
   std::erase_if(ranges, [](const ptx::MemoryRange &range) { return range.bytes == 0; });
   joinOverlaps(ranges);
 
-  ptx::Options options{.seed = executor.ptx.seed,
-                       .checks = executor.ptx.checks,
-                       .profile = bool(executor.ptx.profile),
-                       .threads = unsigned(std::min<int64_t>(executor.threads, 1024))};
+  ptx::InterpreterOptions options{.seed = executor.ptx.seed,
+                                  .checks = executor.ptx.checks,
+                                  .profile = bool(executor.ptx.profile),
+                                  .threads = unsigned(std::min<int64_t>(executor.threads, 1024))};
   for (const KernelInfo &kernel : code.kernels) {
     KernelLaunch launch(kernel, manifest, info, call, layout, reinterpret_cast<uintptr_t>(workspace));
     if (launch.blocks == 0)
@@ -148,13 +159,29 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
     if (kernel.isPersistent)
       launch.blocks = std::min(launch.blocks, kInterpretedMultiprocessors);
     std::vector<uint64_t> words = layOut(launch);
-    ptx::Report report = ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)},
-                                     size_t(kernel.shared), std::as_bytes(std::span(words)), ranges, options);
+    ptx::RunReport report =
+        ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)}, size_t(kernel.shared),
+                    std::as_bytes(std::span(words)), ranges, options);
     if (report.fault)
       fail("'", name, "' (", target->name, "): ", report.fault->message);
     if (executor.ptx.profile)
       executor.ptx.profile(info.name, kernel, launch.blocks, report.profile);
   }
+}
+
+PtxSettings::Profiler PtxSettings::profilerOf(const TaylorPtxOptions &given) {
+  return [&given](const std::string &function, const KernelInfo &kernel, unsigned blocks,
+                  const ptx::Profile &counts) {
+    const char *names[ptx::Profile::Classes];
+    for (int i = 0; i < ptx::Profile::Classes; ++i)
+      names[i] = ptx::Profile::name(ptx::Profile::Class(i));
+    TaylorPtxProfile profile = {
+        function.c_str(),     kernel.name.c_str(), kernel.entry.c_str(),  blocks,
+        kernel.threads,       counts.total,        ptx::Profile::Classes, names,
+        counts.issued.data(), counts.globalRead,   counts.globalWritten,  counts.sharedRead,
+        counts.sharedWritten, counts.bankConflicts};
+    given.profile(given.profile_context, &profile);
+  };
 }
 
 } // namespace taylor::runtime

@@ -11,7 +11,7 @@ static constexpr int kPromotion = 2;
 
 /// A tensor map as the driver makes it. Throws Error where it cannot.
 static MapBytes encode(const ptx::TensorMapArguments &map) {
-  const cuda::Driver &driver = cuda::Driver::get();
+  const cuda::DriverApi &driver = cuda::DriverApi::get();
   if (!driver.tensorMapEncodeTiled)
     fail("the NVIDIA driver is too old to make it (no cuTensorMapEncodeTiled)");
   alignas(64) MapBytes bytes = {};
@@ -23,7 +23,7 @@ static MapBytes encode(const ptx::TensorMapArguments &map) {
   return bytes;
 }
 
-cuda::Program &DeviceCode::programFor(int function, const BoundCall &call, const Executor &executor) {
+cuda::DeviceProgram &DeviceCode::programFor(int function, const BoundCall &call, const Executor &executor) {
   auto stream = static_cast<cuda::Stream>(executor.stream);
   const TargetInfo &target = *manifest.target(program.image(stream).target);
   std::string why = findUndescribed(target, function, call, executor, encode);
@@ -47,7 +47,7 @@ void DeviceCode::launch(int function, const BoundCall &call, const Executor &exe
       context.requireSame(call.data[i], "'" + info.slots[i].label + "'");
 
   auto stream = static_cast<cuda::Stream>(executor.stream);
-  cuda::Program &program = programFor(function, call, executor);
+  cuda::DeviceProgram &program = programFor(function, call, executor);
   const TargetInfo &target = *manifest.target(program.image(stream).target);
   const FormCode &code = codeOf(target, function, call.dims, executor.form);
   WorkspaceLayout layout(code, call.dims);

@@ -72,7 +72,7 @@ TensorInfo parseTensor(const Json &json, bool input, const Manifest &manifest, b
   std::string where = std::string(list) + " '" + info.name + "'";
   info.dtype = parseDtype(get<std::string>(json, "dtype", where), where);
   for (const std::string &name : get<std::vector<std::string>>(json, "axes", where)) {
-    Axis axis{name, axisDim(name), 0};
+    TensorAxis axis{name, axisDim(name), 0};
     if (axis.isChannel()) {
       auto size = manifest.sizes.find(name);
       if (size != manifest.sizes.end())
@@ -222,7 +222,7 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
 bool TensorInfo::isState() const { return name.starts_with(kBeforeCall) || name.starts_with(kBehindCall); }
 
 int TensorInfo::keyAxis() const {
-  auto found = std::ranges::find(axes, TAYLOR_DIM_U, &Axis::dim);
+  auto found = std::ranges::find(axes, TAYLOR_DIM_U, &TensorAxis::dim);
   return found == axes.end() ? -1 : int(found - axes.begin());
 }
 

@@ -30,7 +30,7 @@ struct Source {
 };
 
 /// One axis of a tensor: its name, and either its run-time size's place in TaylorCall.dims or its fixed size.
-struct Axis {
+struct TensorAxis {
   std::string name;
   int dim = -1;     ///< TaylorDim, or -1 for a channel.
   int64_t size = 0; ///< Of a channel.
@@ -39,7 +39,7 @@ struct Axis {
 
 struct TensorInfo {
   std::string name;
-  std::vector<Axis> axes;
+  std::vector<TensorAxis> axes;
   TaylorDtype dtype = TAYLOR_F32;
   Source source;         ///< Of an input.
   bool gradient = false; ///< Of an input: the backward can give its gradient.
@@ -115,14 +115,14 @@ struct KernelInfo {
 
 /// What a call costs, as the compiler estimates it, in picoseconds of one core or of a whole GPU; only ratios
 /// matter.
-struct FormCost {
+struct CallCost {
   double call = 0;  ///< Of every call.
   double pair = 0;  ///< Of each pair of a query and a key that it sees, in each of B H heads.
   double query = 0; ///< Of each of B H T queries.
   double key = 0;   ///< Of each of B G U keys.
 };
 
-/// Floating-point operations, counted as FormCost's picoseconds are; a multiply-add is two.
+/// Floating-point operations, counted as CallCost's picoseconds are; a multiply-add is two.
 struct FormOperations {
   double pair = 0, query = 0, key = 0;
 };
@@ -130,7 +130,7 @@ struct FormOperations {
 /// A function's code for one target in one form.
 struct FormCode {
   std::string name; ///< "parallel" or "chunked".
-  FormCost cost;
+  CallCost cost;
   FormOperations operations;          ///< 0 where the manifest does not tell.
   int64_t features = 0, channels = 0; ///< Rows and columns of its first state; 0 without states.
   std::vector<KernelInfo> kernels;    ///< Run in order.

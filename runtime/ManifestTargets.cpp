@@ -44,10 +44,10 @@ WorkspaceInfo parseWorkspace(const Json &json, const std::string &function) {
 }
 
 /// Reads one kernel of a GPU.
-class KernelParser {
+class KernelEntryParser {
 public:
-  KernelParser(const Manifest &manifest, FunctionInfo &function, const FormCode &code,
-               std::string functionText)
+  KernelEntryParser(const Manifest &manifest, FunctionInfo &function, const FormCode &code,
+                    std::string functionText)
       : manifest(manifest), function(function), code(code), functionText(std::move(functionText)) {}
 
   KernelInfo parse(const Json &json) {
@@ -154,7 +154,7 @@ double parseCount(const Json &json, const char *key, const std::string &where) {
   return value;
 }
 
-FormCost parseCost(const Json &json, const std::string &where) {
+CallCost parseCost(const Json &json, const std::string &where) {
   checkFields(json, {"call", "pair", "query", "key"}, where);
   return {parseCount(json, "call", where), parseCount(json, "pair", where), parseCount(json, "query", where),
           parseCount(json, "key", where)};
@@ -182,7 +182,7 @@ FormCode parseForm(const Json &json, const Manifest &manifest, FunctionInfo &fun
   if (json.contains("workspace"))
     for (const Json &workspace : json["workspace"])
       code.workspace.push_back(parseWorkspace(workspace, where));
-  KernelParser parser(manifest, function, code, where);
+  KernelEntryParser parser(manifest, function, code, where);
   for (const Json &kernel : field(json, "kernels", where)) {
     if (target.kind == TargetInfo::Kind::Ptx)
       code.kernels.push_back(parser.parse(kernel));

@@ -6,7 +6,6 @@
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
-#include "runtime/ptx/Interpreter.h"
 #include <algorithm>
 #include <cstring>
 
@@ -92,25 +91,14 @@ PtxSettings settingsOf(const TaylorPtxOptions *given) {
          given->struct_size);
   PtxSettings settings{given->seed, !given->unchecked, {}};
   if (given->profile)
-    settings.profile = [given](const std::string &function, const KernelInfo &kernel, unsigned blocks,
-                               const ptx::Profile &counts) {
-      const char *names[ptx::Profile::Classes];
-      for (int i = 0; i < ptx::Profile::Classes; ++i)
-        names[i] = ptx::Profile::name(ptx::Profile::Class(i));
-      TaylorPtxProfile profile = {
-          function.c_str(),     kernel.name.c_str(), kernel.entry.c_str(),  blocks,
-          kernel.threads,       counts.total,        ptx::Profile::Classes, names,
-          counts.issued.data(), counts.globalRead,   counts.globalWritten,  counts.sharedRead,
-          counts.sharedWritten, counts.bankConflicts};
-      given->profile(given->profile_context, &profile);
-    };
+    settings.profile = PtxSettings::profilerOf(*given);
   return settings;
 }
 
 /// The arguments of a call, checked.
-struct Request {
-  Request(const TaylorKernel *kernel, const char *name, const TaylorTensor *tensors, int64_t count,
-          const TaylorRunOptions *options, bool shapesOnly)
+struct CallRequest {
+  CallRequest(const TaylorKernel *kernel, const char *name, const TaylorTensor *tensors, int64_t count,
+              const TaylorRunOptions *options, bool shapesOnly)
       : artifact(artifactOf(kernel)), function(functionOf(artifact, name)) {
     TaylorRunOptions how = optionsOf(options);
     executor = {.device = deviceOf(how, tensors, count),
@@ -196,7 +184,7 @@ int taylor_workspace(const TaylorKernel *kernel, const char *function, const Tay
   return guarded([&] {
     if (!bytes)
       fail("requires a place for the bytes, but got a null pointer");
-    Request request(kernel, function, tensors, count, options, /*shapesOnly=*/true);
+    CallRequest request(kernel, function, tensors, count, options, /*shapesOnly=*/true);
     *bytes = workspaceSize(request.artifact, request.function, request.call.dims, request.executor);
   });
 }
@@ -206,7 +194,7 @@ int taylor_form(const TaylorKernel *kernel, const char *function, const TaylorTe
   return guarded([&] {
     if (!form)
       fail("requires a place for the form's name, but got a null pointer");
-    Request request(kernel, function, tensors, count, options, /*shapesOnly=*/true);
+    CallRequest request(kernel, function, tensors, count, options, /*shapesOnly=*/true);
     *form = formOf(request.artifact, request.function, request.call, request.executor).c_str();
   });
 }
@@ -214,7 +202,7 @@ int taylor_form(const TaylorKernel *kernel, const char *function, const TaylorTe
 int taylor_run(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors, int64_t count,
                const TaylorRunOptions *options) {
   return guarded([&] {
-    Request request(kernel, function, tensors, count, options, /*shapesOnly=*/false);
+    CallRequest request(kernel, function, tensors, count, options, /*shapesOnly=*/false);
     run(request.artifact, request.function, request.call, request.executor);
   });
 }

@@ -2,7 +2,6 @@
 #include "TaylorVersion.h"
 #include "trainer/generation/Generation.h"
 #include "trainer/generation/Prompts.h"
-#include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
 #include "trainer/support/Numbers.h"
 #include <CLI/CLI.hpp>

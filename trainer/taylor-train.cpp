@@ -8,11 +8,10 @@
 #include "trainer/orders/OrdersCommand.h"
 #include "trainer/plan/PlanCommand.h"
 #include "trainer/support/Error.h"
-#include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
 #include "trainer/text/PrepareCommand.h"
+#include "trainer/training/Beginning.h"
 #include "trainer/training/RunFolder.h"
-#include "trainer/training/Start.h"
 #include "trainer/training/Training.h"
 #include <CLI/CLI.hpp>
 

@@ -130,14 +130,14 @@ def processor_times(site):
 
 def processors(site):
     """The rows by which processors are compared, of each kind that was measured."""
-    sys.path.insert(0, str(site.root / "runtime/bench"))
+    sys.path.insert(0, str(site.root / "runtime/lab/bench"))
     import processors as rows
-    files = [site.root / f"runtime/bench/{name}.json" for name in ("epyc", "avx2", "xeon")]
+    files = [site.root / f"runtime/lab/bench/{name}.json" for name in ("epyc", "avx2", "xeon")]
     return rows.table(files)
 
 
 def gpu_times(site):
-    results = json.loads((site.root / "runtime/gpu-check/h200.json").read_text(encoding="utf-8"))
+    results = json.loads((site.root / "runtime/lab/gpu-check/h200.json").read_text(encoding="utf-8"))
     machine, folder = results["machine"], results["folder"]
     parts = [table(("what", "value"), [("machine", f"{machine['name']}, {machine['capability']}, driver {machine['driver']}"), ("date", results["date"][:10]),
                                        ("commit", folder["commit"]), ("kernels", ", ".join(folder["targets"])), ("torch, CUDA", f"{results['torch']}, {results['cuda']}"), ("command", f"`{results['command']}`")])]

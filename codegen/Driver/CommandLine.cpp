@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Driver/CommandLine.h"
 
-#include "codegen/Driver/Version.h"
 #include "dialect/Taylor/NearestName.h"
 #include "passes/Debug.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What programs of the compiler say of themselves.
 #ifndef TAYLOR_CODEGEN_DRIVER_COMMANDLINE_H
 #define TAYLOR_CODEGEN_DRIVER_COMMANDLINE_H
-
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-
 #include <string>
 
 namespace taylor {
@@ -22,6 +22,8 @@ void prepareCommandLine(llvm::StringRef program);
 /// empty where all do. LLVM's parser takes `--headdim` for `-h` followed by other options of one letter.
 std::string findUnknownOption(llvm::ArrayRef<const char *> arguments);
 
-} // namespace taylor
+/// `PROGRAM 0.1.0 (commit 0123456789ab), LLVM 22.1.0`: also part of an artifact's hash.
+std::string getVersion(llvm::StringRef program);
 
+} // namespace taylor
 #endif

@@ -4,8 +4,8 @@
 #ifndef TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 #define TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 
-#include "codegen/Choices.h"
-#include "codegen/CostModel.h"
+#include "codegen/Targets/Choices.h"
+#include "codegen/Targets/CostModel.h"
 #include "dialect/Taylor/Parameters.h"
 #include <optional>
 #include <string>

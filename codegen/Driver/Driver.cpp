@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a specification to an artifact: which passes run, and in which order. What is asked for is in
+// Request.cpp, levels that are printed are in Levels.cpp; which forms functions have is decided in Forms/.
 #include "codegen/Driver/Driver.h"
 
-#include "codegen/Driver/SeriesText.h"
-#include "codegen/Driver/SourceText.h"
-#include "codegen/Driver/Version.h"
-#include "codegen/Explain/Explanation.h"
-#include "codegen/Manifest.h"
-#include "codegen/Torch/TorchPrinter.h"
+#include "codegen/Driver/CommandLine.h"
+#include "codegen/Driver/Forms/Passes.h"
+#include "codegen/Driver/Manifest.h"
+#include "codegen/Driver/Torch/TorchPrinter.h"
 
-#include "dialect/Taylor/Parameters.h"
-#include "passes/AddDocuments.h"
+#include "dialect/Taylor/Axes.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
-#include "passes/Pipelines.h"
+#include "passes/Specification/AddDocuments.h"
 
-#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -24,104 +22,6 @@
 
 using namespace mlir;
 using namespace taylor;
-
-/// The size of an axis as the types of a specification's arguments write it; 0 where none does.
-static int64_t writtenSize(SpecOp spec, AxisRef axis) {
-  for (Type argument : spec.getBody().getArgumentTypes())
-    if (auto type = dyn_cast<ArrayType>(argument); type && type.has(axis))
-      if (int64_t size = type.sizeOf(axis); size != ArrayType::kUnknown)
-        return size;
-  return 0;
-}
-
-LogicalResult Driver::load(StringRef source, StringRef name) {
-  text = source.str();
-  fileName = name.str();
-  if (failed(checkText(source, name, context)))
-    return failure();
-  module = parseSourceString<ModuleOp>(source, &context, fileName);
-  if (!module)
-    return failure();
-  // What is said of the module as a whole is said at the file's start, and then at the specification.
-  (*module)->setLoc(FileLineColLoc::get(&context, fileName, 1, 1));
-  FailureOr<SpecOp> spec = selectSpec(*module, options.spec);
-  if (succeeded(spec))
-    (*module)->setLoc(spec->getLoc());
-  if (failed(spec) || failed(setParameters(*spec, options.parameters)) ||
-      (options.mask && failed(setMask(*spec, *options.mask))) ||
-      (options.documents && failed(addDocuments(*spec))))
-    return failure();
-  if (int64_t size = writtenSize(*spec, AxisRole::Channel); size && !options.isHeadDimChosen)
-    options.headDim = size;
-  if (!options.valueDim)
-    options.valueDim = writtenSize(*spec, AxisRole::ValueChannel);
-  // Targets were chosen before these sizes were known.
-  for (const std::unique_ptr<Target> &target : targets)
-    if (std::string message = target->check(getProblem()); !message.empty())
-      return spec->emitError() << message;
-  return success();
-}
-
-/// What the target cannot do, as a message.
-std::string Driver::checkTarget(const Target &target, Emission emission) {
-  bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
-  if (target.getKind() == TargetKind::Cpu && (isReport || emission == Emission::PTX))
-    return "unsupported for " + target.getName() + ": " +
-           (isReport ? "--report; it is about kernels of GPUs" : "--emit=ptx; it is the assembly of GPUs") +
-           ", such as --target=sm_80";
-  return target.check(getProblem());
-}
-
-std::string Driver::chooseTargets(Emission emission) {
-  llvm::StringSet<> given;
-  for (const std::string &name : options.targets) {
-    if (!given.insert(name).second)
-      return "expected each target once, but got '" + name + "' twice";
-    std::string error;
-    std::unique_ptr<Target> target = makeTarget(name, error);
-    if (target)
-      error = checkTarget(*target, emission);
-    if (!error.empty())
-      return error;
-    // Two GPUs may run the same code.
-    if (llvm::none_of(targets, [&](const auto &other) { return other->getName() == target->getName(); }))
-      targets.push_back(std::move(target));
-  }
-  return "";
-}
-
-/// What `compile` does, a phase for each stage and each step without one.
-void Driver::planPhases(Emission emission) {
-  phases = {"sizes and types", options.hasBackward() ? "forward and backward" : "forward"};
-  phasesBegun = 0;
-  if (emission == Emission::Pairwise)
-    return;
-  bool isOne = emission == Emission::Explanation;
-  for (const std::unique_ptr<Target> &target : ArrayRef(targets).take_front(isOne ? 1 : targets.size())) {
-    std::vector<std::string> own = target->getPhases();
-    if (emission == Emission::Tile ||
-        (emission == Emission::Manifest && target->getKind() == TargetKind::Cpu))
-      own.clear();
-    else if (emission == Emission::Vector || emission == Emission::LLVM)
-      own.resize(emission == Emission::Vector ? 1 : 2);
-    else if (emission == Emission::Assembly || emission == Emission::Explanation)
-      own.resize(3);
-    own.insert(own.begin(), "tiles");
-    for (const std::string &phase : own)
-      phases.push_back(target->getName() + ": " + phase);
-  }
-  if (emission == Emission::Artifact)
-    phases.push_back("shared object");
-}
-
-void Driver::beginPhase() {
-  if (phasesBegun == phases.size())
-    return;
-  ++phasesBegun;
-  if (onPhase)
-    onPhase("phase " + std::to_string(phasesBegun) + " of " + std::to_string(phases.size()) + ", " +
-            phases[phasesBegun - 1]);
-}
 
 LogicalResult Driver::runPasses(ModuleOp module, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
@@ -144,11 +44,85 @@ LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<vo
   return success();
 }
 
-static std::string printModule(ModuleOp module) {
-  std::string printed;
-  llvm::raw_string_ostream stream(printed);
-  module->print(stream);
-  return printed + "\n";
+/// One layout of states for all targets.
+int64_t Driver::stateBlock() const {
+  TargetProblem problem = getProblem();
+  problem.states = true;
+  int64_t block = 1;
+  for (const std::unique_ptr<Target> &target : targets)
+    block = std::max(block, target->planTiles(problem, TileUse::Chunked).featureBlock);
+  return block;
+}
+
+/// What callers must know of the specification, where they will be told.
+void Driver::declareInterface(OpPassManager &manager) {
+  if (!describes)
+    return;
+  DeclareInterfacePassOptions declare;
+  if (options.documents)
+    declare.ascending = kDocumentsInput.str();
+  manager.addPass(createDeclareInterfacePass(declare));
+}
+
+/// The channels of a specification's widest keys and values.
+static std::pair<int64_t, int64_t> findWidest(ModuleOp module) {
+  int64_t key = 0, value = 0;
+  module->walk([&](RecurrencesOp sums) {
+    auto channels = [](ArrayType array) { return array.sizeOf(channelOf(array)); };
+    key = std::max(key, channels(sums.getQuery().getType()));
+    value = std::max(value, channels(sums.getValue().getType()));
+  });
+  return {key, value};
+}
+
+/// The functions that decode, where they are asked for.
+LogicalResult Driver::planSteps() {
+  if (options.decode.empty())
+    return success();
+  steps = module->clone();
+  PlanStepsPassOptions plan{options.decode, stateBlock(), options.headDim + options.getValueDim(),
+                            options.states};
+  if (failed(runPasses(*steps, [&](OpPassManager &manager) { manager.addPass(createPlanStepsPass(plan)); })))
+    return failure();
+  // A recurrence goes on from the states that the other functions leave.
+  options.states |= llvm::any_of(steps->getOps<FunctionOp>(), [](FunctionOp function) {
+    return getForm(function).getName() == "recurrent";
+  });
+  return success();
+}
+
+/// What calls hand on to those that follow; nothing where none do.
+std::optional<CarriedStates> Driver::chooseStates() const {
+  bool recurrent = options.form == "recurrent";
+  if (options.states || recurrent)
+    return CarriedStates{stateBlock(), recurrent, /*queriesOnly=*/false};
+  if (steps)
+    return CarriedStates{1, /*recurrent=*/false, /*queriesOnly=*/true};
+  return std::nullopt;
+}
+
+/// Functions on arrays.
+LogicalResult Driver::lowerToPairwise() {
+  SpecializePassOptions specialize{options.headDim, options.getValueDim(),
+                                   stringifyStorageType(options.dtype).str()};
+  if (failed(runStage(*module, "specialized", [&](OpPassManager &manager) {
+        manager.addPass(createSpecializePass(specialize));
+        declareInterface(manager);
+      })))
+    return failure();
+  std::tie(widestKey, widestValue) = findWidest(*module);
+  if (failed(planSteps()))
+    return failure();
+  std::optional<CarriedStates> states = chooseStates();
+  options.states |= options.form == "recurrent";
+  auto build = [&](OpPassManager &manager) {
+    buildSpecializedToPairsPipeline(manager, states);
+    declareInterface(manager);
+    buildPairsToPairwisePipeline(manager, /*forwardOnly=*/!options.hasBackward());
+  };
+  if (failed(runStage(*module, "pairwise", build)))
+    return failure();
+  return runPasses(*module, [](OpPassManager &manager) { manager.addPass(createCheckLimitsPass()); });
 }
 
 /// What the observer calls a stage: with several targets, each has its own.
@@ -156,65 +130,31 @@ std::string Driver::stageOf(StringRef stage, const Target &target) const {
   return targets.size() == 1 ? stage.str() : (stage + "-" + target.getName()).str();
 }
 
-FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
-  const Target &target = *targets.front();
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
-  if (failed(programs))
+/// Tile programs of a target: of all functions, in the form that was asked for, or where none was and there
+/// will be a manifest, also in another that may cost less.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target) {
+  OwningOpRef<ModuleOp> programs = module->clone();
+  if (steps)
+    for (auto function : steps->getOps<FunctionOp>())
+      programs->push_back(function->clone());
+  PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == "auto"};
+  auto build = [&](OpPassManager &manager) {
+    manager.addPass(createPlanFormsPass(plan, getProblem()));
+    buildFormPipeline(manager);
+    if (describes)
+      manager.addPass(createChooseFormsPass({target.getName()}, getProblem(), options.formCosts));
+    buildProgramPipeline(manager);
+    manager.addPass(createMatchFormsPass());
+    manager.addPass(createNameCachePass());
+    if (describes)
+      manager.addPass(createDescribeProgramsPass());
+  };
+  if (describes)
+    (*programs)->setAttr(tile::kTarget, target.describe(&context));
+  if (failed(runPasses(*programs, build)))
     return failure();
-  if (emission == Emission::Tile)
-    return printModule(**programs);
-  return target.print(**programs, getProblem(), emission,
-                      [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
-                        return runStage(**programs, stageOf(stage, target), build);
-                      });
-}
-
-/// Kernels of all targets.
-FailureOr<std::string> Driver::report(bool json) {
-  std::unique_ptr<KernelReports> reports;
-  for (const std::unique_ptr<Target> &target : targets) {
-    FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(*target);
-    if (failed(programs))
-      return failure();
-    auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
-      return runStage(**programs, stageOf(stage, *target), build);
-    };
-    if (failed(target->report(**programs, getProblem(), run, reports)))
-      return failure();
-    beginPhase();
-  }
-  return reports->print(json);
-}
-
-/// All levels of the first target side by side.
-FailureOr<std::string> Driver::explain() {
-  const Target &target = *targets.front();
-  Explanation explanation(text, fileName, *module);
-  CompileOptions shown = options;
-  shown.spec = (*module->getOps<SpecOp>().begin()).getSymName().str();
-  shown.targets = {target.getName()};
-  if (failed(lowerToPairwise()))
-    return failure();
-  explanation.addModule("pairwise", "Forward and backward", *module);
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
-  if (failed(programs))
-    return failure();
-  explanation.addModule("tile", "Tile programs", **programs);
-  FailureOr<std::string> assembly =
-      target.print(**programs, getProblem(), Emission::Assembly,
-                   [&](StringRef stage, function_ref<void(OpPassManager &)> build) -> LogicalResult {
-                     if (failed(runStage(**programs, stageOf(stage, target), build)))
-                       return failure();
-                     if (stage == "simt")
-                       explanation.addModule("simt", "Tiles over threads", **programs);
-                     return stage == "llvm" ? explanation.traceAssembly(**programs) : success();
-                   });
-  if (failed(assembly))
-    return failure();
-  explanation.addAssembly(
-      "assembly", (target.getKind() == TargetKind::Ptx ? "PTX for " : "Assembly for ") + target.getName(),
-      *assembly);
-  return explanation.printPage(shown.getKey());
+  observe(stageOf("tile", target), *programs);
+  return programs;
 }
 
 LogicalResult Driver::compileTarget(const Target &target, Emission emission, ArtifactCode &code) {
@@ -233,10 +173,6 @@ LogicalResult Driver::compileTarget(const Target &target, Emission emission, Art
   }
   compiled.push_back(std::move(*programs));
   return success();
-}
-
-std::string Driver::printManifestOfTargets() {
-  return printManifest(llvm::map_to_vector(compiled, [](auto &module) { return *module; }));
 }
 
 /// Links in a temporary file, so that the caller decides when the name it wants appears.
@@ -262,65 +198,40 @@ RequestAttr Driver::describeRequest() {
                           builder.getStringAttr(stringifyStorageType(options.dtype)));
 }
 
-FailureOr<Compilation> Driver::compile(Emission emission) {
-  Compilation result;
-  if (emission == Emission::PTX)
-    emission = Emission::Assembly;
-  SpecOp spec = *module->getOps<SpecOp>().begin();
-  if (onStage)
-    onStage("spec", *module);
-  if (emission == Emission::Torch) {
-    FailureOr<std::string> printed = printTorch(spec);
-    if (failed(printed))
-      return failure();
-    result.output = *printed;
-    return result;
-  }
-  if (emission == Emission::Series) {
-    if (failed(runStage(*module, "series",
-                        [](OpPassManager &manager) { manager.addPass(createSplitSeriesPass()); })))
-      return failure();
-    result.output = printSeries(*module);
-    return result;
-  }
-
-  planPhases(emission);
-  beginPhase();
-  if (emission == Emission::Explanation) {
-    FailureOr<std::string> page = explain();
-    if (failed(page))
-      return failure();
-    result.output = *page;
-    return result;
-  }
-  describes = emission == Emission::Manifest || emission == Emission::Artifact;
-  if (describes)
-    (*module)->setAttr(kRequest, describeRequest());
+/// A manifest, or an artifact with it.
+FailureOr<Compilation> Driver::compileTargets(Emission emission) {
+  describes = true;
+  (*module)->setAttr(kRequest, describeRequest());
   if (failed(lowerToPairwise()))
     return failure();
-  if (emission == Emission::Pairwise) {
-    result.output = printModule(*module);
-    return result;
-  }
-  if (emission != Emission::Manifest && emission != Emission::Artifact) {
-    bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
-    FailureOr<std::string> printed =
-        isReport ? report(emission == Emission::ReportJSON) : printTargetLevel(emission);
-    if (failed(printed))
-      return failure();
-    result.output = *printed;
-    return result;
-  }
   ArtifactCode code;
   for (const std::unique_ptr<Target> &target : targets)
     if (failed(compileTarget(*target, emission, code)))
       return failure();
-  result.output = result.manifest = printManifestOfTargets();
-  if (emission == Emission::Artifact) {
-    FailureOr<std::string> linked = linkArtifact(code, result.manifest);
-    if (failed(linked))
+  std::string manifest = printManifest(llvm::map_to_vector(compiled, [](auto &module) { return *module; }));
+  if (emission == Emission::Manifest)
+    return Compilation{manifest, manifest};
+  FailureOr<std::string> linked = linkArtifact(code, manifest);
+  if (failed(linked))
+    return failure();
+  return Compilation{*linked, manifest};
+}
+
+FailureOr<Compilation> Driver::compile(Emission emission) {
+  if (onStage)
+    onStage("spec", *module);
+  auto asText = [](FailureOr<std::string> text) -> FailureOr<Compilation> {
+    if (failed(text))
       return failure();
-    result.output = *linked;
-  }
-  return result;
+    return Compilation{*text, ""};
+  };
+  if (emission == Emission::Torch)
+    return asText(printTorch(*module->getOps<SpecOp>().begin()));
+  if (emission == Emission::Series)
+    return asText(printSeriesLevel());
+  planPhases(emission);
+  beginPhase();
+  if (emission == Emission::Manifest || emission == Emission::Artifact)
+    return compileTargets(emission);
+  return asText(printLevel(emission == Emission::PTX ? Emission::Assembly : emission));
 }

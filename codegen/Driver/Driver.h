@@ -6,9 +6,9 @@
 #define TAYLOR_CODEGEN_DRIVER_DRIVER_H
 
 #include "codegen/Driver/CompileOptions.h"
-#include "codegen/Target.h"
-#include "dialect/Refusal.h"
+#include "codegen/Targets/Target.h"
 #include "dialect/Taylor/TaylorDialect.h"
+#include "passes/Pipelines.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -56,21 +56,24 @@ private:
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
-  mlir::LogicalResult prepareSteps();
+  mlir::LogicalResult planSteps();
+  std::optional<CarriedStates> chooseStates() const;
   int64_t stateBlock() const;
   TargetProblem getProblem() const {
     return {options.headDim,     options.getValueDim(), widestKey,       widestValue,   options.dtype,
             options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states};
   }
-  mlir::LogicalResult declareInterface();
+  void declareInterface(mlir::OpPassManager &manager);
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target);
   std::string stageOf(llvm::StringRef stage, const Target &target) const;
+  mlir::FailureOr<std::string> printLevel(Emission emission);
+  mlir::FailureOr<std::string> printSeriesLevel();
   mlir::FailureOr<std::string> printTargetLevel(Emission emission);
   mlir::FailureOr<std::string> explain();
   mlir::FailureOr<std::string> report(bool json);
   mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
   RequestAttr describeRequest();
-  std::string printManifestOfTargets();
+  mlir::FailureOr<Compilation> compileTargets(Emission emission);
   mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code, llvm::StringRef manifest);
 
   mlir::MLIRContext &context;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Driver/Version.h"
+#include "codegen/Driver/CommandLine.h"
 
 #include "TaylorVersion.h"
 #include "llvm/Config/llvm-config.h"

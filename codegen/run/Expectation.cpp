@@ -23,7 +23,7 @@ static void mergeUnreal(MutableArrayRef<Real> values) {
 }
 
 /// Calls `visit` with the kind, the name and the array of each result, in order.
-static void forEachResult(const Problem &problem, Evaluated &evaluated,
+static void forEachResult(const Problem &problem, Outcome &evaluated,
                           llvm::function_ref<void(const char *, const std::string &, Array &)> visit) {
   for (auto [cotangent, output] : llvm::zip_equal(problem.cotangents, evaluated.outputs))
     visit("output", cotangent.name, output);
@@ -33,7 +33,7 @@ static void forEachResult(const Problem &problem, Evaluated &evaluated,
 }
 
 FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradients) {
-  FailureOr<Evaluated> exact = run::evaluate(problem, reference::Arithmetic::exact(), withGradients);
+  FailureOr<Outcome> exact = run::evaluate(problem, reference::RoundingRules::exact(), withGradients);
   if (failed(exact))
     return failure();
   Expectation expectation;
@@ -52,7 +52,7 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
 
 LogicalResult Expectation::visitEager(Problem &problem, bool withGradients, int draw,
                                       llvm::function_ref<void(size_t, Array &)> visit) {
-  FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(draw), withGradients, forms);
+  FailureOr<Outcome> eager = run::evaluate(problem, problem.eager(draw), withGradients, forms);
   if (failed(eager))
     return failure();
   size_t i = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/run/FunctionsCheck.h"
+#include "codegen/run/Checks.h"
 #include "codegen/run/Report.h"
 #include <cmath>
 
@@ -70,7 +70,7 @@ reference::Comparison compareTo(const Array &array, const Array &expected, doubl
 
 } // namespace
 
-LogicalResult taylor::run::checkFunctions(ModuleOp functions, Problem &problem, const Options &options) {
+LogicalResult taylor::run::checkFunctions(ModuleOp functions, Problem &problem, const RunOptions &options) {
   FunctionOp forward = findFunction(functions, problem.spec, "forward");
   FunctionOp backward = findFunction(functions, problem.spec, "backward");
   StringRef name = problem.spec.getSymName();
@@ -81,7 +81,7 @@ LogicalResult taylor::run::checkFunctions(ModuleOp functions, Problem &problem, 
   if (!backward && withGradients)
     return fail("expected taylor.function @" + name + ".backward of @" + name + " in '" + options.functions +
                 "', but got none; --forward-only does without");
-  FailureOr<Evaluated> expected = evaluate(problem, reference::Arithmetic::exact(), withGradients);
+  FailureOr<Outcome> expected = evaluate(problem, reference::RoundingRules::exact(), withGradients);
   if (failed(expected))
     return failure();
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/run/Kernel.h"
-#include "codegen/run/Pieces.h"
+#include "codegen/run/Checks.h"
 #include "codegen/run/TensorBuffer.h"
 #include "dialect/Taylor/Carried.h"
 #include "runtime/Error.h"
@@ -17,7 +16,7 @@ namespace json = llvm::json;
 
 namespace {
 
-FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options, Shared &shared) {
+FailureOr<KernelPtr> loadKernel(const Problem &problem, const RunOptions &options, Shared &shared) {
   TaylorKernel *kernel = nullptr;
   if (!options.kernel.empty()) {
     if (taylor_load(options.kernel.c_str(), &kernel))
@@ -61,7 +60,7 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options, 
     arguments.push_back("--target=sm_80");
   else if (options.device == Device::Cuda)
     arguments.push_back("--target=sm_" +
-                        std::to_string(runtime::cuda::Driver::get().currentDevice().capability));
+                        std::to_string(runtime::cuda::DriverApi::get().currentDevice().capability));
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -75,7 +74,7 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options, 
 /// The tensors of a kernel, as its manifest describes them.
 class Tensors : public TensorBuffers {
 public:
-  Tensors(const Problem &problem, const Options &options) : TensorBuffers(options), problem(problem) {}
+  Tensors(const Problem &problem, const RunOptions &options) : TensorBuffers(options), problem(problem) {}
 
   LogicalResult readManifest(StringRef text) {
     llvm::Expected<json::Value> parsed = json::parse(text);
@@ -237,12 +236,12 @@ struct Call {
   const Problem &problem;
   Tensors tensors;
   /// Its forms.
-  Evaluated results = {};
+  Outcome results = {};
   bool isFirst = true, isLast = true;
 
   /// Whether the caller gives, or wants, a tensor. At the sequence's ends nothing comes before, and nobody
   /// goes on: states are left out there.
-  bool passes(StringRef function, StringRef role, const Options &options) {
+  bool passes(StringRef function, StringRef role, const RunOptions &options) {
     auto [kind, name] = role.split(':');
     if (!isCarried(name))
       return kind != "gradient" || !options.absentGradients.contains(name.str());
@@ -255,7 +254,7 @@ struct Call {
 };
 
 /// Runs a function, and notes in which form.
-LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const Options &how) {
+LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const RunOptions &how) {
   const Problem &problem = call.problem;
   int64_t count = taylor_tensor_count(kernel, function);
   if (count < 0)
@@ -329,7 +328,7 @@ LogicalResult writeTensors(Call &call, bool withGradients) {
                         });
 }
 
-LogicalResult runForward(TaylorKernel *kernel, std::deque<Call> &calls, const Options &options) {
+LogicalResult runForward(TaylorKernel *kernel, std::deque<Call> &calls, const RunOptions &options) {
   const char *function = options.decode.empty() ? "forward" : "step";
   // All keys at once.
   if (!options.decode.empty() && taylor_tensor_count(kernel, "append") >= 0)
@@ -343,7 +342,7 @@ LogicalResult runForward(TaylorKernel *kernel, std::deque<Call> &calls, const Op
   return success();
 }
 
-LogicalResult runBackward(TaylorKernel *kernel, std::deque<Call> &calls, const Options &options) {
+LogicalResult runBackward(TaylorKernel *kernel, std::deque<Call> &calls, const RunOptions &options) {
   for (size_t i = calls.size(); i-- > 0;)
     if ((i + 1 < calls.size() && failed(handOn(kernel, "backward", calls[i + 1], "gradient:initial.",
                                                calls[i], "cotangent:final."))) ||
@@ -352,8 +351,8 @@ LogicalResult runBackward(TaylorKernel *kernel, std::deque<Call> &calls, const O
   return success();
 }
 
-FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options, bool withGradients,
-                                 Shared &shared) {
+FailureOr<Outcome> runOnDevice(const Problem &problem, const RunOptions &options, bool withGradients,
+                               Shared &shared) {
   FailureOr<std::vector<Problem>> pieces = cutProblem(problem, options.pieces);
   if (failed(pieces))
     return failure();
@@ -376,9 +375,9 @@ FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options,
   if (failed(runForward(kernel->get(), calls, options)) ||
       (withGradients && failed(runBackward(kernel->get(), calls, options))))
     return failure();
-  std::vector<Evaluated> results;
+  std::vector<Outcome> results;
   for (Call &call : calls) {
-    FailureOr<Evaluated> result = call.tensors.readResults(call.problem, "kernel", withGradients);
+    FailureOr<Outcome> result = call.tensors.readResults(call.problem, "kernel", withGradients);
     if (failed(call.tensors.checkSurroundings("kernels")) || failed(result))
       return failure();
     result->forms = call.results.forms;
@@ -389,8 +388,8 @@ FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options,
 
 } // namespace
 
-FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Options &options,
-                                            bool withGradients, Shared &shared) {
+FailureOr<Outcome> taylor::run::runKernel(const Problem &problem, const RunOptions &options,
+                                          bool withGradients, Shared &shared) {
   try {
     return runOnDevice(problem, options, withGradients, shared);
   } catch (const runtime::Error &error) { // no driver, no GPU

@@ -27,10 +27,10 @@ namespace {
 /// One option: `--name=VALUE`, or a flag where `value` is empty.
 struct OptionRow {
   StringRef name, value, help;
-  std::function<Error(Options &, StringRef)> set;
+  std::function<Error(RunOptions &, StringRef)> set;
 };
 
-Error setShape(Options &options, StringRef text) {
+Error setShape(RunOptions &options, StringRef text) {
   auto bad = [&] {
     return error("expected --shape=B,H,T,D or --shape=b=1,h=8,g=2,t=64,u=96,d=64,e=32 with sizes from 0 on, "
                  "but got '" +
@@ -68,7 +68,7 @@ template <typename Map> Error setNamed(Map &map, StringRef option, StringRef tex
   return Error::success();
 }
 
-Error setDevice(Options &options, StringRef text) {
+Error setDevice(RunOptions &options, StringRef text) {
   if (text == "reference")
     options.device = Device::Reference;
   else if (text == "eager")
@@ -86,12 +86,12 @@ Error setDevice(Options &options, StringRef text) {
   return Error::success();
 }
 
-Error setTiles(Options &options, StringRef text) {
+Error setTiles(RunOptions &options, StringRef text) {
   options.tilesGiven = true;
   return options.tiles.parse(text);
 }
 
-Error setDtype(Options &options, StringRef text) {
+Error setDtype(RunOptions &options, StringRef text) {
   std::optional<Dtype> dtype = dtypeNamed(text);
   if (!dtype || *dtype == Dtype::I32)
     return error("expected --dtype=f32, bf16, f16 or f64, but got '" + text + "'");
@@ -123,20 +123,20 @@ template <typename T> Error setNumber(T &field, StringRef option, StringRef text
   return Error::success();
 }
 
-Error setOutput(Options &options, StringRef text) {
+Error setOutput(RunOptions &options, StringRef text) {
   // A lone file name is the specification's only output.
   if (!text.contains('='))
     return setNamed(options.outputs, "output", ("=" + text).str().insert(0, "*"));
   return setNamed(options.outputs, "output", text);
 }
 
-Error setAbsentGradient(Options &options, StringRef text) {
+Error setAbsentGradient(RunOptions &options, StringRef text) {
   return options.absentGradients.insert(text.str()).second
              ? Error::success()
              : error("expected '" + text + "' once in --absent-grad, but got it twice");
 }
 
-Error setPieces(Options &options, StringRef text) {
+Error setPieces(RunOptions &options, StringRef text) {
   for (StringRef part : llvm::split(text, ',')) {
     int64_t token;
     if (part.trim().getAsInteger(10, token))
@@ -164,7 +164,7 @@ Error setTokens(std::set<int64_t> &tokens, StringRef option, StringRef text) {
   return Error::success();
 }
 
-Error setThreads(Options &options, StringRef text) {
+Error setThreads(RunOptions &options, StringRef text) {
   if (Error failed = setInteger(options.threads, "threads", text))
     return failed;
   return options.threads < 0 ? error("expected --threads of 0 or more, but got '" + text + "'")
@@ -172,7 +172,7 @@ Error setThreads(Options &options, StringRef text) {
 }
 
 const std::vector<OptionRow> &optionRows() {
-  using O = Options;
+  using O = RunOptions;
   using S = StringRef;
   auto flag = [](bool O::*field) {
     return [field](O &options, S) { return options.*field = true, Error::success(); };
@@ -333,7 +333,7 @@ const std::vector<OptionRow> &optionRows() {
   return rows;
 }
 
-Error validate(const Options &options) {
+Error validate(const RunOptions &options) {
   if (options.help || options.version || !options.cases.empty())
     return Error::success();
   if (options.spec.empty() && options.functions.empty())
@@ -411,8 +411,8 @@ Error validate(const Options &options) {
 
 } // namespace
 
-Expected<Options> taylor::run::parseOptions(ArrayRef<const char *> arguments) {
-  Options options;
+Expected<RunOptions> taylor::run::parseOptions(ArrayRef<const char *> arguments) {
+  RunOptions options;
   for (size_t i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
     if (!argument.consume_front("--")) {

@@ -29,7 +29,7 @@ inline bool runsKernels(Device device) {
   return device == Device::CPU || device == Device::Ptx || device == Device::Cuda;
 }
 
-struct Options {
+struct RunOptions {
   std::string spec, specName, functions, kernel, target, references, cases;
   /// The arguments next to --cases, for each of its lines.
   std::vector<std::string> casesArguments;
@@ -77,7 +77,7 @@ struct Options {
 };
 
 /// Reads the arguments after the program's name. Errors name the option and what it expects.
-llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments);
+llvm::Expected<RunOptions> parseOptions(llvm::ArrayRef<const char *> arguments);
 
 /// The text of --help.
 std::string helpText();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/run/Pieces.h"
+#include "codegen/run/Checks.h"
 #include "dialect/Taylor/Axes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -80,9 +80,8 @@ FailureOr<std::vector<Problem>> taylor::run::cutProblem(const Problem &problem, 
   return pieces;
 }
 
-Evaluated taylor::run::joinPieces(const Problem &problem, ArrayRef<int64_t> cuts,
-                                  ArrayRef<Evaluated> pieces) {
-  Evaluated whole;
+Outcome taylor::run::joinPieces(const Problem &problem, ArrayRef<int64_t> cuts, ArrayRef<Outcome> pieces) {
+  Outcome whole;
   for (const NamedArray &cotangent : problem.cotangents)
     whole.outputs.emplace_back(cotangent.array.shape);
   for (auto [input, gradient] : llvm::zip(problem.inputs, pieces.front().gradients))

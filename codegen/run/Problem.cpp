@@ -5,8 +5,8 @@
 #include "codegen/run/RandomArray.h"
 #include "dialect/Taylor/Parameters.h"
 #include "mlir/Parser/Parser.h"
-#include "passes/AddDocuments.h"
-#include "passes/MaskCheck.h"
+#include "passes/Specification/AddDocuments.h"
+#include "passes/Specification/MaskCheck.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -51,7 +51,7 @@ namespace {
 
 class ProblemBuilder {
 public:
-  ProblemBuilder(SpecOp spec, const Options &options) : options(options) { problem.spec = spec; }
+  ProblemBuilder(SpecOp spec, const RunOptions &options) : options(options) { problem.spec = spec; }
 
   FailureOr<Problem> build() {
     problem.dtype = options.dtype.value_or(Dtype::F32);
@@ -86,7 +86,7 @@ private:
   /// Whether values are rounded at all.
   bool rounds() const { return options.dtype || options.device != Device::Reference; }
 
-  const Options &options;
+  const RunOptions &options;
   Problem problem;
   std::map<std::string, NpyArray> files, cotangentFiles;
 };
@@ -297,12 +297,12 @@ LogicalResult ProblemBuilder::makeCotangents() {
 
 } // namespace
 
-FailureOr<Problem> taylor::run::makeProblem(SpecOp spec, const Options &options) {
+FailureOr<Problem> taylor::run::makeProblem(SpecOp spec, const RunOptions &options) {
   return ProblemBuilder(spec, options).build();
 }
 
-FailureOr<taylor::run::Evaluated> taylor::run::evaluate(Problem &problem, reference::Arithmetic arithmetic,
-                                                        bool withGradients, const Forms &forms) {
+FailureOr<taylor::run::Outcome> taylor::run::evaluate(Problem &problem, reference::RoundingRules arithmetic,
+                                                      bool withGradients, const Forms &forms) {
   Environment environment = problem.environment;
   environment.arithmetic = arithmetic;
   environment.forward = forms.forward;
@@ -310,7 +310,7 @@ FailureOr<taylor::run::Evaluated> taylor::run::evaluate(Problem &problem, refere
   reference::Evaluation evaluation(environment);
   if (failed(evaluation.run(problem.spec, arraysOf(problem.inputs))))
     return failure();
-  Evaluated result;
+  Outcome result;
   result.outputs.assign(evaluation.getResults().begin(), evaluation.getResults().end());
   if (withGradients)
     result.gradients = evaluation.pullback(arraysOf(problem.cotangents));

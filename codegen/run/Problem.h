@@ -37,8 +37,8 @@ struct Problem {
   /// Whether inputs hold NaN and infinities on purpose.
   bool hasUnreal = false;
   /// Eager code's arithmetic in this type; `draw`: another draw of its rounding.
-  reference::Arithmetic eager(uint64_t draw = 0) const {
-    return reference::Arithmetic::eager(dtype, tf32Products, draw);
+  reference::RoundingRules eager(uint64_t draw = 0) const {
+    return reference::RoundingRules::eager(dtype, tf32Products, draw);
   }
 };
 
@@ -59,13 +59,13 @@ mlir::FailureOr<std::unique_ptr<ModuleFile>> parseModule(const std::string &path
 
 /// Makes the problem that the options describe: sizes from --shape, files and types; random inputs where
 /// there is no file.
-mlir::FailureOr<Problem> makeProblem(SpecOp spec, const Options &options);
+mlir::FailureOr<Problem> makeProblem(SpecOp spec, const RunOptions &options);
 
 /// The arrays alone.
 std::vector<Array> arraysOf(llvm::ArrayRef<NamedArray> arrays);
 
 /// Outputs and, where asked for, gradients of a problem (one per argument; without elements for integers).
-struct Evaluated {
+struct Outcome {
   std::vector<Array> outputs, gradients;
   /// Of compiled kernels: the form of each function that ran, "forward" first.
   std::vector<std::pair<std::string, std::string>> forms;
@@ -83,8 +83,8 @@ struct Forms {
 };
 
 /// Evaluates with the arithmetic given: exact, or eager in a type, and then in the forms given.
-mlir::FailureOr<Evaluated> evaluate(Problem &problem, reference::Arithmetic arithmetic, bool withGradients,
-                                    const Forms &forms = {});
+mlir::FailureOr<Outcome> evaluate(Problem &problem, reference::RoundingRules arithmetic, bool withGradients,
+                                  const Forms &forms = {});
 
 } // namespace taylor::run
 

@@ -2,14 +2,11 @@
 #include "codegen/run/Run.h"
 #include "codegen/Driver/Output.h"
 #include "codegen/Driver/Progress.h"
+#include "codegen/run/Checks.h"
 #include "codegen/run/Expectation.h"
-#include "codegen/run/FunctionsCheck.h"
-#include "codegen/run/Kernel.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
 #include "codegen/run/Shared.h"
-#include "codegen/run/Spoiled.h"
-#include "codegen/run/TileProgram.h"
 #include "dialect/Taylor/Parameters.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,7 +29,7 @@ LogicalResult write(const std::string &path, const Array &array, Dtype dtype) {
 }
 
 /// Writes what the options name, and prints one line for each array.
-LogicalResult report(const Problem &problem, const Evaluated &evaluated, const Options &options) {
+LogicalResult report(const Problem &problem, const Outcome &evaluated, const RunOptions &options) {
   // The reference has more digits than f32 shows.
   Dtype dtype = options.dtype ? problem.dtype : options.device == Device::Reference ? Dtype::F64 : Dtype::F32;
   auto show = [&](const std::string &name, const Array &array) {
@@ -78,20 +75,20 @@ std::unique_ptr<Progress> showReference() {
 constexpr int64_t kShortestChunk = 64;
 
 /// A form by its name.
-reference::StatesForm formOf(StringRef name, const Options &options) {
+reference::StatesForm formOf(StringRef name, const RunOptions &options) {
   int64_t chunk = options.chunk ? options.chunk : kShortestChunk;
   return {name == "chunked" ? chunk : name == "recurrent" ? 1 : 0, options.pieces};
 }
 
 /// The forms that kernels ran in.
-Forms formsOf(const Evaluated &evaluated, const Options &options) {
+Forms formsOf(const Outcome &evaluated, const RunOptions &options) {
   Forms forms;
   for (auto &[function, form] : evaluated.forms)
     (function == "backward" ? forms.backward : forms.forward) = formOf(form, options);
   return forms;
 }
 
-LogicalResult runReference(SpecOp spec, const Options &options) {
+LogicalResult runReference(SpecOp spec, const RunOptions &options) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
@@ -105,8 +102,8 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
       return failure();
     return expectation->write(options.references, *problem);
   }
-  auto arithmetic = options.device == Device::Eager ? problem->eager() : reference::Arithmetic::exact();
-  FailureOr<Evaluated> evaluated = evaluate(*problem, arithmetic, options.gradient);
+  auto arithmetic = options.device == Device::Eager ? problem->eager() : reference::RoundingRules::exact();
+  FailureOr<Outcome> evaluated = evaluate(*problem, arithmetic, options.gradient);
   progress.reset();
   if (failed(evaluated))
     return failure();
@@ -114,7 +111,7 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
 }
 
 /// Every output and gradient of the kernels that the run asked for, judged.
-ComparisonTable judgeAll(const Problem &problem, const Evaluated &evaluated, const Options &options,
+ComparisonTable judgeAll(const Problem &problem, const Outcome &evaluated, const RunOptions &options,
                          const Expectation &expectation) {
   ComparisonTable table(/*withEager=*/true);
   for (auto [i, result] : llvm::enumerate(expectation.results)) {
@@ -129,7 +126,7 @@ ComparisonTable judgeAll(const Problem &problem, const Evaluated &evaluated, con
 }
 
 /// Every output and gradient of the kernels against the reference, by the contract.
-LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Options &options,
+LogicalResult checkKernel(Problem &problem, const Outcome &evaluated, const RunOptions &options,
                           bool withGradients, Shared &shared) {
   std::unique_ptr<Progress> progress = showReference();
   std::optional<Expectation> expectation = shared.findExpectation(options, withGradients);
@@ -157,14 +154,14 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Op
   return success(table.print());
 }
 
-LogicalResult runKernels(SpecOp spec, const Options &options, Shared &shared) {
+LogicalResult runKernels(SpecOp spec, const RunOptions &options, Shared &shared) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
   bool withGradients = options.hasGradients();
-  FailureOr<Evaluated> evaluated = options.device == Device::Tile
-                                       ? runTilePrograms(*problem, options, withGradients)
-                                       : runKernel(*problem, options, withGradients, shared);
+  FailureOr<Outcome> evaluated = options.device == Device::Tile
+                                     ? runTilePrograms(*problem, options, withGradients)
+                                     : runKernel(*problem, options, withGradients, shared);
   if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
     return failure();
   if (options.printForm) {
@@ -186,7 +183,7 @@ LogicalResult runKernels(SpecOp spec, const Options &options, Shared &shared) {
   return success(succeeded(checked) && succeeded(kept));
 }
 
-LogicalResult runOne(const Options &options, MLIRContext *context, Shared &shared) {
+LogicalResult runOne(const RunOptions &options, MLIRContext *context, Shared &shared) {
   const std::string &path = options.spec.empty() ? options.functions : options.spec;
   FailureOr<std::unique_ptr<ModuleFile>> file = parseModule(path, context);
   if (failed(file))
@@ -214,11 +211,11 @@ LogicalResult runOne(const Options &options, MLIRContext *context, Shared &share
 }
 
 /// The lines of --cases, each with the arguments that stand next to it.
-FailureOr<std::vector<Options>> readCases(const Options &options, std::vector<std::string> &lines) {
+FailureOr<std::vector<RunOptions>> readCases(const RunOptions &options, std::vector<std::string> &lines) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFileOrSTDIN(options.cases);
   if (!text)
     return fail("requires the file of --cases, '" + options.cases + "': " + text.getError().message());
-  std::vector<Options> cases;
+  std::vector<RunOptions> cases;
   for (llvm::line_iterator line(**text, /*SkipBlanks=*/true, '#'); !line.is_at_eof(); ++line) {
     SmallVector<StringRef> words;
     llvm::SplitString(*line, words);
@@ -228,7 +225,7 @@ FailureOr<std::vector<Options>> readCases(const Options &options, std::vector<st
     std::vector<const char *> pointers;
     for (const std::string &argument : arguments)
       pointers.push_back(argument.c_str());
-    llvm::Expected<Options> parsed = parseOptions(pointers);
+    llvm::Expected<RunOptions> parsed = parseOptions(pointers);
     std::string place = "in " + options.cases + ", line " + std::to_string(line.line_number()) + ": ";
     if (!parsed)
       return fail(place + llvm::toString(parsed.takeError()));
@@ -244,9 +241,9 @@ FailureOr<std::vector<Options>> readCases(const Options &options, std::vector<st
   return cases;
 }
 
-LogicalResult runCases(const Options &options, MLIRContext *context) {
+LogicalResult runCases(const RunOptions &options, MLIRContext *context) {
   std::vector<std::string> lines;
-  FailureOr<std::vector<Options>> cases = readCases(options, lines);
+  FailureOr<std::vector<RunOptions>> cases = readCases(options, lines);
   if (failed(cases))
     return failure();
   Shared shared(*cases);
@@ -266,7 +263,7 @@ LogicalResult runCases(const Options &options, MLIRContext *context) {
 
 } // namespace
 
-std::string taylor::run::checkWritten(const Options &options) {
+std::string taylor::run::checkWritten(const RunOptions &options) {
   std::vector<std::string> paths;
   for (const auto *files : {&options.outputs, &options.gradients})
     for (const auto &[name, path] : *files)
@@ -280,7 +277,7 @@ std::string taylor::run::checkWritten(const Options &options) {
   return checkOutputs(paths);
 }
 
-LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
+LogicalResult taylor::run::run(const RunOptions &options, MLIRContext *context) {
   if (!options.cases.empty())
     return runCases(options, context);
   Shared shared(options);

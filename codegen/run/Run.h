@@ -9,11 +9,11 @@
 namespace taylor::run {
 
 /// Whether all that the options ask for can be written, before the work: a message, or nothing.
-std::string checkWritten(const Options &options);
+std::string checkWritten(const RunOptions &options);
 
 /// Runs one case, or all of --cases; fails after one message to stderr, or where a comparison is past what is
 /// allowed.
-mlir::LogicalResult run(const Options &options, mlir::MLIRContext *context);
+mlir::LogicalResult run(const RunOptions &options, mlir::MLIRContext *context);
 
 } // namespace taylor::run
 

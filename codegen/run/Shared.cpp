@@ -28,14 +28,14 @@ private:
 };
 
 /// Both of these: the specification as it is compiled and evaluated.
-void start(Key &key, const Options &options) {
+void start(Key &key, const RunOptions &options) {
   key.add("spec", options.spec).add("name", options.specName).addAll("set", options.parameters);
   key.add("mask", options.mask).add("documents", options.documents);
   key.add("dtype", nameOf(options.dtype.value_or(Dtype::F32))).add("f32", options.f32Products);
 }
 
 /// What taylorc is called with, without --decode and --forward-only.
-std::string kernelKey(const Options &options) {
+std::string kernelKey(const RunOptions &options) {
   auto size = [&](AxisRole axis) {
     auto it = options.shape.find(std::string(nameOf(axis)));
     return it == options.shape.end() ? int64_t(-1) : it->second;
@@ -53,7 +53,7 @@ std::string kernelKey(const Options &options) {
 }
 
 /// What the reference and eager code are given.
-std::string problemKey(const Options &options, bool withGradients) {
+std::string problemKey(const RunOptions &options, bool withGradients) {
   Key key;
   start(key, options);
   key.addAll("shape", options.shape).addAll("input", options.inputs).addAll("cotangent", options.cotangents);
@@ -65,38 +65,38 @@ std::string problemKey(const Options &options, bool withGradients) {
 
 } // namespace
 
-Shared::Shared(llvm::ArrayRef<Options> cases) {
-  for (const Options &options : cases)
+Shared::Shared(llvm::ArrayRef<RunOptions> cases) {
+  for (const RunOptions &options : cases)
     if (!options.decode.empty())
       decodes.emplace(kernelKey(options), options.decode);
-  for (const Options &options : cases)
+  for (const RunOptions &options : cases)
     if (options.hasGradients())
       withBackward.insert(kernelKey(options));
 }
 
-std::string Shared::decodeOf(const Options &options) const {
+std::string Shared::decodeOf(const RunOptions &options) const {
   auto it = decodes.find(kernelKey(options));
   return options.decode.empty() && it != decodes.end() ? it->second : options.decode;
 }
 
-bool Shared::needsBackward(const Options &options) const {
+bool Shared::needsBackward(const RunOptions &options) const {
   return withBackward.count(kernelKey(options)) > 0;
 }
 
-KernelPtr Shared::findKernel(const Options &options) const {
+KernelPtr Shared::findKernel(const RunOptions &options) const {
   auto it = kernels.find(kernelKey(options) + decodeOf(options));
   return it == kernels.end() ? nullptr : it->second;
 }
 
-void Shared::addKernel(const Options &options, KernelPtr kernel) {
+void Shared::addKernel(const RunOptions &options, KernelPtr kernel) {
   kernels.emplace(kernelKey(options) + decodeOf(options), std::move(kernel));
 }
 
-std::optional<Expectation> Shared::findExpectation(const Options &options, bool withGradients) const {
+std::optional<Expectation> Shared::findExpectation(const RunOptions &options, bool withGradients) const {
   return problemKey(options, withGradients) == problem ? expectation : std::nullopt;
 }
 
-void Shared::setExpectation(const Options &options, bool withGradients, const Expectation &given) {
+void Shared::setExpectation(const RunOptions &options, bool withGradients, const Expectation &given) {
   problem = problemKey(options, withGradients);
   expectation = given;
 }

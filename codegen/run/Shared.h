@@ -20,23 +20,23 @@ using KernelPtr = std::shared_ptr<TaylorKernel>;
 
 class Shared {
 public:
-  explicit Shared(llvm::ArrayRef<Options> cases);
+  explicit Shared(llvm::ArrayRef<RunOptions> cases);
 
   /// What the kernels of a case are compiled with as --decode: its own, or that of another case which differs
   /// in nothing else. The function `step` is one more, and the others are the same.
-  std::string decodeOf(const Options &options) const;
+  std::string decodeOf(const RunOptions &options) const;
 
   /// Whether the kernels of a case are compiled with a backward: for its own gradients, or another such
   /// case's.
-  bool needsBackward(const Options &options) const;
+  bool needsBackward(const RunOptions &options) const;
 
   /// The kernels that a case was compiled with, or null: until `add`.
-  KernelPtr findKernel(const Options &options) const;
-  void addKernel(const Options &options, KernelPtr kernel);
+  KernelPtr findKernel(const RunOptions &options) const;
+  void addKernel(const RunOptions &options, KernelPtr kernel);
 
   /// What the last case was judged by, where it was the same problem.
-  std::optional<Expectation> findExpectation(const Options &options, bool withGradients) const;
-  void setExpectation(const Options &options, bool withGradients, const Expectation &expectation);
+  std::optional<Expectation> findExpectation(const RunOptions &options, bool withGradients) const;
+  void setExpectation(const RunOptions &options, bool withGradients, const Expectation &expectation);
 
 private:
   std::map<std::string, std::string> decodes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/run/Spoiled.h"
+#include "codegen/run/Checks.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <limits>
@@ -52,7 +52,7 @@ std::set<int64_t> wholeTiles(const std::set<int64_t> &tokens, int64_t tile) {
 }
 
 /// Queries of which an output is no number.
-std::set<int64_t> spoiledRows(const Evaluated &evaluated) {
+std::set<int64_t> spoiledRows(const Outcome &evaluated) {
   std::set<int64_t> rows;
   for (const Array &output : evaluated.outputs)
     for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, AxisRole::Query)))
@@ -106,26 +106,26 @@ std::vector<bool> reached(const Array &before, const Array &after, int64_t tile,
 
 } // namespace
 
-LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Evaluated &clean,
-                                        const Options &options, bool withGradients,
-                                        llvm::function_ref<FailureOr<Evaluated>(Problem &)> runKernels) {
+LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Outcome &clean,
+                                        const RunOptions &options, bool withGradients,
+                                        llvm::function_ref<FailureOr<Outcome>(Problem &)> runKernels) {
   bool isNaN = options.spoiledWith == "nan";
   Real value = isNaN ? std::numeric_limits<Real>::quiet_NaN() : std::numeric_limits<Real>::infinity();
   Problem same = problem, spoiled = problem;
   spoil(spoiled, options.spoiledKeys, options.spoiledQueries, value);
-  FailureOr<Evaluated> before = evaluate(same, reference::Arithmetic::exact(), withGradients);
-  FailureOr<Evaluated> after = evaluate(spoiled, reference::Arithmetic::exact(), withGradients);
-  FailureOr<Evaluated> again = runKernels(spoiled);
+  FailureOr<Outcome> before = evaluate(same, reference::RoundingRules::exact(), withGradients);
+  FailureOr<Outcome> after = evaluate(spoiled, reference::RoundingRules::exact(), withGradients);
+  FailureOr<Outcome> again = runKernels(spoiled);
   if (failed(before) || failed(after) || failed(again))
     return failure();
-  Evaluated most = *after; // what may be reached
+  Outcome most = *after; // what may be reached
   if (options.spoiledTile > 1) {
     Problem wider = spoiled;
     std::set<int64_t> wide = spoiledRows(most);
     wide.insert(options.spoiledQueries.begin(), options.spoiledQueries.end());
     spoil(wider, options.spoiledKeys, wholeTiles(wide, options.spoiledTile),
           std::numeric_limits<Real>::quiet_NaN());
-    FailureOr<Evaluated> widened = evaluate(wider, reference::Arithmetic::exact(), withGradients);
+    FailureOr<Outcome> widened = evaluate(wider, reference::RoundingRules::exact(), withGradients);
     if (failed(widened))
       return failure();
     most = std::move(*widened);

@@ -159,7 +159,7 @@ mlir::LogicalResult taylor::run::writeArguments(
   return mlir::success();
 }
 
-TensorBuffers::TensorBuffers(const Options &options) {
+TensorBuffers::TensorBuffers(const RunOptions &options) {
   layout.tokensFirst = options.layout == "bthc";
   layout.poison = options.poison;
   layout.aligned = options.device == Device::Ptx || options.device == Device::Cuda;
@@ -182,9 +182,9 @@ mlir::LogicalResult TensorBuffers::checkSurroundings(llvm::StringRef who) const 
   return mlir::success();
 }
 
-mlir::FailureOr<taylor::run::Evaluated> TensorBuffers::readResults(const Problem &problem, llvm::StringRef of,
-                                                                   bool withGradients) const {
-  taylor::run::Evaluated result;
+mlir::FailureOr<taylor::run::Outcome> TensorBuffers::readResults(const Problem &problem, llvm::StringRef of,
+                                                                 bool withGradients) const {
+  taylor::run::Outcome result;
   for (const NamedArray &cotangent : problem.cotangents) {
     TensorBuffer *output = find("output:" + cotangent.name);
     if (!output)

@@ -60,7 +60,7 @@ mlir::LogicalResult writeArguments(
 class TensorBuffers {
 public:
   /// The layout of all of them.
-  explicit TensorBuffers(const Options &options);
+  explicit TensorBuffers(const RunOptions &options);
   TensorBuffer &add(const std::string &role, const reference::Shape &shape, reference::Dtype dtype);
   /// Null where there is none.
   TensorBuffer *find(const std::string &role) const;
@@ -69,8 +69,7 @@ public:
   mlir::LogicalResult checkSurroundings(llvm::StringRef who) const;
   /// Outputs and gradients of a problem, from the memory that was written. An output without memory is an
   /// error that says what lacks it (`of`); a gradient without memory has no elements.
-  mlir::FailureOr<Evaluated> readResults(const Problem &problem, llvm::StringRef of,
-                                         bool withGradients) const;
+  mlir::FailureOr<Outcome> readResults(const Problem &problem, llvm::StringRef of, bool withGradients) const;
 
 private:
   TensorBuffer::Layout layout;

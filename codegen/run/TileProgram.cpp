@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/run/TileProgram.h"
+#include "codegen/run/Checks.h"
 #include "codegen/run/TensorBuffer.h"
 #include "dialect/Tile/Evaluator.h"
 #include "mlir/Pass/PassManager.h"
@@ -12,7 +12,7 @@ using namespace taylor::run;
 
 namespace {
 
-LogicalResult lower(ModuleOp module, const Problem &problem, const Options &options) {
+LogicalResult lower(ModuleOp module, const Problem &problem, const RunOptions &options) {
   PairwiseOptions pairwise;
   const AxisMap<int64_t> &sizes = problem.environment.sizes;
   if (sizes.contains(AxisRole::Channel))
@@ -37,7 +37,8 @@ LogicalResult lower(ModuleOp module, const Problem &problem, const Options &opti
 /// The tensors of tile programs.
 class ProgramTensors : public TensorBuffers {
 public:
-  ProgramTensors(const Problem &problem, const Options &options) : TensorBuffers(options), problem(problem) {}
+  ProgramTensors(const Problem &problem, const RunOptions &options)
+      : TensorBuffers(options), problem(problem) {}
 
   void declare(tile::TensorOp tensor) {
     if (find(tensor.getName().str()))
@@ -85,8 +86,8 @@ LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &t
 
 } // namespace
 
-FailureOr<Evaluated> taylor::run::runTilePrograms(const Problem &problem, const Options &options,
-                                                  bool withGradients) {
+FailureOr<Outcome> taylor::run::runTilePrograms(const Problem &problem, const RunOptions &options,
+                                                bool withGradients) {
   OwningOpRef<ModuleOp> module(cast<ModuleOp>(SpecOp(problem.spec)->getParentOfType<ModuleOp>()->clone()));
   if (failed(lower(*module, problem, options)))
     return failure();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Evaluates a specification: by the reference, or by kernels that are compared with it.
 #include "codegen/Driver/CommandLine.h"
-#include "codegen/Driver/Version.h"
 #include "codegen/run/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -11,7 +10,7 @@
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
   taylor::reportFatalErrors("taylor-run");
-  llvm::Expected<taylor::run::Options> options =
+  llvm::Expected<taylor::run::RunOptions> options =
       taylor::run::parseOptions(llvm::ArrayRef<const char *>(argv + 1, argv + argc));
   if (!options)
     return (void)taylor::run::fail(options.takeError()), 1;

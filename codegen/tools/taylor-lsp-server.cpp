@@ -3,7 +3,7 @@
 // MLIR's language server with the compiler's dialects: an editor starts it and speaks to it over standard
 // input and output.
 #include "codegen/Driver/CommandLine.h"
-#include "codegen/RegisterAll.h"
+#include "codegen/Driver/RegisterAll.h"
 #include "dialect/Taylor/TaylorDialect.h"
 
 #include "mlir/IR/DialectRegistry.h"

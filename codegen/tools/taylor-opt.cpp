@@ -2,8 +2,8 @@
 //
 // Runs any pass of the compiler, one at a time or in a pipeline, on a module in text.
 #include "codegen/Driver/CommandLine.h"
+#include "codegen/Driver/RegisterAll.h"
 #include "codegen/Driver/SourceText.h"
-#include "codegen/RegisterAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"

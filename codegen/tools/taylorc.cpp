@@ -5,9 +5,8 @@
 #include "codegen/Driver/Driver.h"
 #include "codegen/Driver/Output.h"
 #include "codegen/Driver/Progress.h"
+#include "codegen/Driver/RegisterAll.h"
 #include "codegen/Driver/SourceText.h"
-#include "codegen/Driver/Version.h"
-#include "codegen/RegisterAll.h"
 
 #include "runtime/StandardStreams.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,7 +53,7 @@ struct CommandLine {
           "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of "
           "these\n"
           "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads;\n"
-          "Experiments (codegen/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others;\n"
+          "Experiments (codegen/Targets/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others;\n"
           "sm_90a+roles+overlap, whose iterations overlap; +persistent after both, whose blocks also take\n"
           "one place of the grid after the other; +early after sm_90 and later: kernels of a call begin\n"
           "before the one before them has ended"),

@@ -98,7 +98,7 @@ struct Environment {
   int64_t offset = 0;
   /// Values of free parameters.
   llvm::StringMap<Real> parameters;
-  Arithmetic arithmetic;
+  RoundingRules arithmetic;
   /// Heads evaluated at a time; results do not depend on it.
   int threads = 1;
   /// The forms of sums and of their derivatives (ThroughStates.h); one of them where `part` says so.

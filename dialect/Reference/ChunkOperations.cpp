@@ -207,7 +207,7 @@ void keepState(Array &state, const Array &keep, int64_t token, bool ofDocuments)
 
 } // namespace
 
-static FailureOr<Evaluated> evaluateEdge(EdgeOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateEdge(EdgeOp op, ArrayRef<EvaluatedOperand> operands,
                                          const Environment &environment) {
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   const Array &keys = *operands[0].array;
@@ -230,13 +230,13 @@ static FailureOr<Evaluated> evaluateEdge(EdgeOp op, ArrayRef<Operand> operands,
   return finish(std::move(results), environment);
 }
 
-static FailureOr<Evaluated> evaluateStates(StatesOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateStates(StatesOp op, ArrayRef<EvaluatedOperand> operands,
                                            const Environment &environment) {
   StringRef token = op.getToken(), reader = op.getReader();
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   FeatureList features(op.getFeatures(), op.getWeightValues());
   SmallVector<const Array *> arrays;
-  for (const Operand &operand : operands)
+  for (const EvaluatedOperand &operand : operands)
     arrays.push_back(operand.array);
   TokenLoop loop(arrays, token, environment);
   std::vector<Array> states;
@@ -273,7 +273,7 @@ static FailureOr<Evaluated> evaluateStates(StatesOp op, ArrayRef<Operand> operan
   return finish(std::move(states), environment);
 }
 
-static FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, ArrayRef<EvaluatedOperand> operands,
                                                const Environment &environment) {
   StringRef token = op.getToken();
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
@@ -313,7 +313,7 @@ static FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, ArrayRef<Operand
   return finish(std::move(results), environment);
 }
 
-static FailureOr<Evaluated> evaluateContractStates(ContractStatesOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateContractStates(ContractStatesOp op, ArrayRef<EvaluatedOperand> operands,
                                                    const Environment &environment) {
   StringRef token = op.getToken();
   ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
@@ -351,7 +351,7 @@ static FailureOr<Evaluated> evaluateContractStates(ContractStatesOp op, ArrayRef
   return finish(std::move(results), environment);
 }
 
-static FailureOr<Evaluated> evaluateStepStates(StepStatesOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateStepStates(StepStatesOp op, ArrayRef<EvaluatedOperand> operands,
                                                const Environment &environment) {
   int64_t tokens = environment.sizeOf(AxisRole::Query);
   if (environment.sizeOf(AxisRole::Key) != tokens || environment.offset != 0)

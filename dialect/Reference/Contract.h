@@ -14,7 +14,7 @@ namespace taylor::reference {
 ///   |x - ref| <= max(c |eager - ref|, 4 eps(X) |ref|, floor)
 ///
 /// ref is the reference on inputs rounded to X; eager is the same with every result rounded to X and sums in
-/// f32 (Arithmetic::eager), in the kernel's form (ThroughStates.h); c is 1.1, and 2 where X is f32 or f64;
+/// f32 (RoundingRules::eager), in the kernel's form (ThroughStates.h); c is 1.1, and 2 where X is f32 or f64;
 /// eps(X) is the distance from 1 to the next number of X. Where products of f32 round their operands to tf32,
 /// eager code's do too; eps(X) stays f32's, and the floor is in units of tf32's. In f64, which is there for
 /// gradient checks, eps(X) stands for 4096 of that: no wider type is at hand for the angle of rope at

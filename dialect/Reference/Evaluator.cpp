@@ -23,13 +23,13 @@ LogicalResult Evaluation::run(Operation *container, ArrayRef<Array> inputs) {
     store(argument, input, {});
 
   for (Operation &op : *body) {
-    SmallVector<Operand> operands;
+    SmallVector<EvaluatedOperand> operands;
     for (Value value : op.getOperands()) {
       const Slot &slot = slotOf(value);
       operands.push_back({&slot.array, &slot.sees, slot.differentiable});
     }
     if (isa<YieldOp>(op)) {
-      for (const Operand &operand : operands)
+      for (const EvaluatedOperand &operand : operands)
         results.push_back(*operand.array);
       return success();
     }
@@ -43,7 +43,7 @@ LogicalResult Evaluation::run(Operation *container, ArrayRef<Array> inputs) {
   return container->emitOpError("requires a taylor.yield at its end");
 }
 
-FailureOr<Evaluated> Evaluation::evaluate(Operation *op, ArrayRef<Operand> operands) {
+FailureOr<Evaluated> Evaluation::evaluate(Operation *op, ArrayRef<EvaluatedOperand> operands) {
   for (ArrayRef<EvaluationRule> rules :
        {getLocalRules(), getTokenRules(), getPairRules(), getStateRules(), getChunkRules()})
     for (const EvaluationRule &rule : rules)

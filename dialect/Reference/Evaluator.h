@@ -38,7 +38,7 @@ private:
     Pullback pullback;
   };
   const Slot &slotOf(mlir::Value value) const { return *slots.at(value); }
-  mlir::FailureOr<Evaluated> evaluate(mlir::Operation *op, llvm::ArrayRef<Operand> operands);
+  mlir::FailureOr<Evaluated> evaluate(mlir::Operation *op, llvm::ArrayRef<EvaluatedOperand> operands);
 
   const Environment &environment;
   mlir::Block *body = nullptr;

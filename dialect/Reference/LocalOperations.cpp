@@ -2,7 +2,7 @@
 //
 // Operations with a formula: map, reduce and scan.
 #include "dialect/Reference/Operations.h"
-#include "dialect/Reference/ScalarProgram.h"
+#include "dialect/Reference/RegionProgram.h"
 #include "dialect/Taylor/BodySyntax.h"
 #include <limits>
 #include <memory>
@@ -18,19 +18,19 @@ Shape taylor::reference::shapeOf(ArrayType type, const Environment &environment)
   return shape;
 }
 
-static SmallVector<const Array *> shadowsOf(ArrayRef<Operand> operands) {
+static SmallVector<const Array *> shadowsOf(ArrayRef<EvaluatedOperand> operands) {
   SmallVector<const Array *> shadows;
-  for (const Operand &operand : operands)
+  for (const EvaluatedOperand &operand : operands)
     if (operand.sees && !operand.sees->values.empty())
       shadows.push_back(operand.sees);
   return shadows;
 }
 
-Array taylor::reference::mixSees(ArrayRef<Operand> operands) {
+Array taylor::reference::mixSees(ArrayRef<EvaluatedOperand> operands) {
   return shadowsOf(operands).empty() ? Array() : Array(Shape(), 1);
 }
 
-Array taylor::reference::joinSees(ArrayRef<Operand> operands, const Shape &shape) {
+Array taylor::reference::joinSees(ArrayRef<EvaluatedOperand> operands, const Shape &shape) {
   SmallVector<const Array *> shadows = shadowsOf(operands);
   if (shadows.empty())
     return {};
@@ -75,22 +75,22 @@ public:
   Body(const Environment &environment, Shape loop)
       : environment(environment), program(environment), loop(std::move(loop)) {}
 
-  LogicalResult build(Region &region, ArrayRef<Operand> arrays, ArrayRef<Operand> live) {
+  LogicalResult build(Region &region, ArrayRef<EvaluatedOperand> arrays, ArrayRef<EvaluatedOperand> live) {
     SmallVector<int> arguments, yielded;
-    for (const Operand &operand : arrays) {
+    for (const EvaluatedOperand &operand : arrays) {
       operands.push_back(operand);
       arguments.push_back(program.addArgument(operand.differentiable));
       walks.emplace_back(operand.array->shape, loop);
       if (operand.sees && !operand.sees->values.empty())
         shadows.push_back({operand.sees, Walk(operand.sees->shape, loop), arguments.back()});
     }
-    for (const Operand &operand : live)
+    for (const EvaluatedOperand &operand : live)
       guards.push_back({operand.array, Walk(operand.array->shape, loop)});
     if (failed(program.append(region, arguments, yielded)))
       return failure();
     program.addResult(yielded[0]);
     argumentRegisters = arguments;
-    for (const ScalarProgram::Index &index : program.getIndices())
+    for (const RegionProgram::Index &index : program.getIndices())
       indices.push_back({loop.find(index.axis), index.axis, index.reg});
     registers = program.makeRegisters();
     cotangents.resize(registers.size());
@@ -124,7 +124,7 @@ public:
 
   std::vector<Array> makeGradients() const {
     std::vector<Array> gradients;
-    for (const Operand &operand : operands)
+    for (const EvaluatedOperand &operand : operands)
       gradients.push_back(operand.differentiable ? Array(operand.array->shape) : Array());
     return gradients;
   }
@@ -156,11 +156,11 @@ public:
   }
 
   const Environment &environment;
-  ScalarProgram program;
+  RegionProgram program;
   Shape loop;
 
 private:
-  using Sums = ScalarProgram::Sums;
+  using Sums = RegionProgram::Sums;
   struct Guard {
     const Array *array;
     Walk walk;
@@ -175,7 +175,7 @@ private:
     std::string axis;
     int reg;
   };
-  SmallVector<Operand> operands;
+  SmallVector<EvaluatedOperand> operands;
   SmallVector<Walk> walks;
   SmallVector<Guard> guards;
   SmallVector<Shadow> shadows;
@@ -207,7 +207,7 @@ FailureOr<Shape> joinedShape(Operation *op, Region &region, ValueRange arrays,
 // Map
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Evaluated> evaluateMap(MapOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateMap(MapOp op, ArrayRef<EvaluatedOperand> operands,
                                         const Environment &environment) {
   Shape shape = shapeOf(op.getResult().getType(), environment);
   auto body = std::make_shared<Body>(environment, shape);
@@ -255,7 +255,7 @@ std::vector<Array> pullbackMax(Body &body, const Array &result, const Array &cot
 
 } // namespace
 
-static FailureOr<Evaluated> evaluateReduce(ReduceOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateReduce(ReduceOp op, ArrayRef<EvaluatedOperand> operands,
                                            const Environment &environment) {
   FailureOr<Shape> loop = joinedShape(op, op.getBody(), op.getArrays(), environment);
   if (failed(loop))
@@ -333,7 +333,7 @@ struct ScanRule {
   }
 
   /// Sums up or shifts each line in place.
-  void apply(Array &array, AxisRef axis, const Arithmetic &arithmetic) const {
+  void apply(Array &array, AxisRef axis, const RoundingRules &arithmetic) const {
     forEachLine(array.shape, axis, [&](int64_t length, auto place) {
       auto element = [&](int64_t i) -> Real & { return array.values[place(i)]; };
       std::vector<Real> line(length);
@@ -375,7 +375,7 @@ struct ScanRule {
 };
 
 /// The operand's cotangent of what `findMaxima` found.
-Array pullbackMaxima(ArrayRef<int64_t> maxima, const Array &cotangent, const Arithmetic &arithmetic) {
+Array pullbackMaxima(ArrayRef<int64_t> maxima, const Array &cotangent, const RoundingRules &arithmetic) {
   Array sums(cotangent.shape);
   for (auto [place, value] : llvm::zip_equal(maxima, cotangent.values))
     if (place >= 0)
@@ -387,7 +387,7 @@ Array pullbackMaxima(ArrayRef<int64_t> maxima, const Array &cotangent, const Ari
 
 } // namespace
 
-static FailureOr<Evaluated> evaluateScan(ScanOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateScan(ScanOp op, ArrayRef<EvaluatedOperand> operands,
                                          const Environment &environment) {
   Shape shape = shapeOf(op.getResult().getType(), environment);
   auto body = std::make_shared<Body>(environment, shape);
@@ -425,7 +425,7 @@ static FailureOr<Evaluated> evaluateScan(ScanOp op, ArrayRef<Operand> operands,
   // A row mixes tokens: dead ones add nothing to it, and do not make it dead.
   evaluated.sees.push_back(mixSees(operands));
   evaluated.pullback = [body, rule, axis, maxima, operandCount](ArrayRef<Array> cotangents) {
-    const Arithmetic &arithmetic = body->environment.arithmetic;
+    const RoundingRules &arithmetic = body->environment.arithmetic;
     Array cotangent = cotangents[0];
     if (rule.kind == ScanKind::Max) {
       cotangent = pullbackMaxima(maxima, cotangent, arithmetic);

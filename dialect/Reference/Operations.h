@@ -11,7 +11,7 @@
 namespace taylor::reference {
 
 /// An operand as its operation sees it. Arrays outlive the evaluation and its pullback.
-struct Operand {
+struct EvaluatedOperand {
   const Array *array = nullptr;
   /// Of a value that depends on sums over keys: 1 at rows where one of them sees a key, 0 where none does,
   /// over some of the array's axes. Without elements for a value that depends on no sum. Functions at the
@@ -25,7 +25,7 @@ using Pullback = std::function<std::vector<Array>(llvm::ArrayRef<Array> cotangen
 
 struct Evaluated {
   std::vector<Array> results;
-  /// `Operand::sees` of each result.
+  /// `EvaluatedOperand::sees` of each result.
   std::vector<Array> sees;
   Pullback pullback;
 };
@@ -36,16 +36,16 @@ Shape shapeOf(ArrayType type, const Environment &environment);
 /// How one operation is evaluated.
 struct EvaluationRule {
   mlir::TypeID operation;
-  mlir::FailureOr<Evaluated> (*evaluate)(mlir::Operation *op, llvm::ArrayRef<Operand> operands,
+  mlir::FailureOr<Evaluated> (*evaluate)(mlir::Operation *op, llvm::ArrayRef<EvaluatedOperand> operands,
                                          const Environment &environment);
 };
 
 /// The rule of an operation that `evaluate` evaluates.
 template <typename Op,
-          mlir::FailureOr<Evaluated> (*evaluate)(Op, llvm::ArrayRef<Operand>, const Environment &)>
+          mlir::FailureOr<Evaluated> (*evaluate)(Op, llvm::ArrayRef<EvaluatedOperand>, const Environment &)>
 EvaluationRule ruleOf() {
   return {mlir::TypeID::get<Op>(),
-          [](mlir::Operation *op, llvm::ArrayRef<Operand> operands, const Environment &environment) {
+          [](mlir::Operation *op, llvm::ArrayRef<EvaluatedOperand> operands, const Environment &environment) {
             return evaluate(llvm::cast<Op>(op), operands, environment);
           }};
 }
@@ -57,10 +57,10 @@ llvm::ArrayRef<EvaluationRule> getPairRules();
 llvm::ArrayRef<EvaluationRule> getStateRules();
 llvm::ArrayRef<EvaluationRule> getChunkRules();
 
-/// `Operand::sees` of a value over `shape` that depends on all `operands`.
-Array joinSees(llvm::ArrayRef<Operand> operands, const Shape &shape);
+/// `EvaluatedOperand::sees` of a value over `shape` that depends on all `operands`.
+Array joinSees(llvm::ArrayRef<EvaluatedOperand> operands, const Shape &shape);
 /// The same of a value whose rows mix tokens: each depends on some row that sees a key.
-Array mixSees(llvm::ArrayRef<Operand> operands);
+Array mixSees(llvm::ArrayRef<EvaluatedOperand> operands);
 
 /// An array cut into lines along one axis: element i of a line is at begin + i * stride.
 struct Lines {

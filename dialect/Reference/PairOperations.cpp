@@ -24,12 +24,12 @@ Array taylor::reference::seeingRows(const Array &counts) {
 // Recurrences
 //===----------------------------------------------------------------------===//
 
-int taylor::reference::addCausalCondition(ScalarProgram &program) {
+int taylor::reference::addCausalCondition(RegionProgram &program) {
   int query = program.addIndex(AxisRole::Query), key = program.addIndex(AxisRole::Key);
   return program.add(ScalarOpcode::LessEqual, {key, query});
 }
 
-LogicalResult taylor::reference::addScale(ScalarProgram &program, Region &scale, int &score) {
+LogicalResult taylor::reference::addScale(RegionProgram &program, Region &scale, int &score) {
   if (scale.empty())
     return success();
   SmallVector<int> yielded;
@@ -39,7 +39,7 @@ LogicalResult taylor::reference::addScale(ScalarProgram &program, Region &scale,
   return success();
 }
 
-int taylor::reference::addPower(ScalarProgram &program, int x, int64_t order) {
+int taylor::reference::addPower(RegionProgram &program, int x, int64_t order) {
   int power = x;
   for (int64_t n = 1; n < order; ++n)
     power = program.add(ScalarOpcode::Multiply, {power, x});
@@ -116,7 +116,7 @@ FailureOr<std::vector<Real>> coefficientsOf(RecurrencesOp op, const Environment 
 }
 
 /// sum over n of c[n] x^(first + n), by Horner's rule.
-int addSeries(ScalarProgram &program, int x, ArrayRef<Real> coefficients, int64_t first) {
+int addSeries(RegionProgram &program, int x, ArrayRef<Real> coefficients, int64_t first) {
   int sum = program.addConstant(coefficients.back());
   for (Real coefficient : llvm::reverse(coefficients.drop_back())) {
     int product = program.add(ScalarOpcode::Multiply, {sum, x});
@@ -126,7 +126,7 @@ int addSeries(ScalarProgram &program, int x, ArrayRef<Real> coefficients, int64_
 }
 
 /// f(score(scale * s)) of an operation; `extras` are the registers of its other scalars.
-FailureOr<int> addWeight(ScalarProgram &program, RecurrencesOp op, int score, ArrayRef<int> extras,
+FailureOr<int> addWeight(RegionProgram &program, RecurrencesOp op, int score, ArrayRef<int> extras,
                          const Environment &environment) {
   if (failed(addScale(program, op.getScale(), score)))
     return failure();
@@ -159,12 +159,12 @@ struct RecurrenceSums {
   bool hasDecay = false;
 
   /// Arrays: q, k, v, then decay at u and at t, then the extras.
-  LogicalResult build(RecurrencesOp op, ArrayRef<Operand> operands) {
+  LogicalResult build(RecurrencesOp op, ArrayRef<EvaluatedOperand> operands) {
     const Environment &environment = sums.environment;
-    for (const Operand &operand : operands.take_front(3))
+    for (const EvaluatedOperand &operand : operands.take_front(3))
       sums.addArray(*operand.array, operand.differentiable);
     sums.products.push_back({0, 1});
-    ScalarProgram &program = sums.weight.program;
+    RegionProgram &program = sums.weight.program;
     sums.weight.products.push_back(
         program.addArgument(operands[0].differentiable || operands[1].differentiable));
 
@@ -183,7 +183,7 @@ struct RecurrenceSums {
       addScalar(decayRows, operands[3].differentiable);
     }
     size_t firstExtra = sums.scalars.size();
-    for (const Operand &operand : operands.drop_front(hasDecay ? 4 : 3))
+    for (const EvaluatedOperand &operand : operands.drop_front(hasDecay ? 4 : 3))
       addScalar(*operand.array, operand.differentiable);
 
     ArrayRef<int> registers = sums.weight.scalars;
@@ -202,7 +202,7 @@ struct RecurrenceSums {
 
 private:
   LogicalResult buildVisible(RecurrencesOp op, ArrayRef<int> extras) {
-    ScalarProgram &program = sums.visible.program;
+    RegionProgram &program = sums.visible.program;
     int condition = -1;
     if (op.getMask() == Mask::Causal)
       condition = addCausalCondition(program);
@@ -234,7 +234,7 @@ void taylor::reference::addRecurrenceOutputs(PairSums &sums, ArrayAttr names, Va
 }
 
 /// Over the pairs that the environment visits.
-static FailureOr<PairsEvaluated> evaluatePairsOf(RecurrencesOp op, ArrayRef<Operand> operands,
+static FailureOr<PairsEvaluated> evaluatePairsOf(RecurrencesOp op, ArrayRef<EvaluatedOperand> operands,
                                                  const Environment &environment) {
   auto recurrence = std::make_shared<RecurrenceSums>(environment);
   if (failed(recurrence->build(op, operands)))
@@ -257,7 +257,7 @@ static FailureOr<PairsEvaluated> evaluatePairsOf(RecurrencesOp op, ArrayRef<Oper
   return evaluated;
 }
 
-static FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, ArrayRef<EvaluatedOperand> operands,
                                                 const Environment &environment) {
   auto evaluate = [&](const Environment &part) { return evaluatePairsOf(op, operands, part); };
   FailureOr<PairsEvaluated> sums =
@@ -272,9 +272,9 @@ static FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, ArrayRef<Opera
 //===----------------------------------------------------------------------===//
 
 /// Arguments of one region of a taylor.pairwise, in its order: products, scalars, maximum.
-static LogicalResult buildRegion(PairwiseOp op, Region &region, ArrayRef<Operand> operands, bool withProducts,
-                                 bool withMaximum, PairProgram &part) {
-  ScalarProgram &program = part.program;
+static LogicalResult buildRegion(PairwiseOp op, Region &region, ArrayRef<EvaluatedOperand> operands,
+                                 bool withProducts, bool withMaximum, PairProgram &part) {
+  RegionProgram &program = part.program;
   SmallVector<int> arguments;
   if (withProducts)
     for (int64_t i = 0; i < op.getNumProducts(); ++i)
@@ -296,10 +296,10 @@ static LogicalResult buildRegion(PairwiseOp op, Region &region, ArrayRef<Operand
   return success();
 }
 
-static FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, ArrayRef<EvaluatedOperand> operands,
                                              const Environment &environment) {
   auto sums = std::make_shared<PairSums>(environment);
-  for (const Operand &operand : operands)
+  for (const EvaluatedOperand &operand : operands)
     sums->addArray(*operand.array, operand.differentiable);
   for (int64_t i = 0; i < op.getNumProducts(); ++i)
     sums->products.push_back(

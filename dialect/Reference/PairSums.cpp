@@ -11,12 +11,12 @@ using namespace taylor::reference;
 namespace {
 
 /// [rows, width], row major.
-struct Matrix {
+struct PairMatrix {
   int64_t rows = 0, width = 1;
   std::vector<Real> values;
 
-  Matrix() = default;
-  Matrix(int64_t rows, int64_t width) : rows(rows), width(width), values(rows * width, 0) {}
+  PairMatrix() = default;
+  PairMatrix(int64_t rows, int64_t width) : rows(rows), width(width), values(rows * width, 0) {}
   Real *row(int64_t i) { return values.data() + (rows == 1 ? 0 : i) * width; }
   const Real *row(int64_t i) const { return values.data() + (rows == 1 ? 0 : i) * width; }
 };
@@ -25,7 +25,7 @@ bool isBatchAxis(AxisRef axis) {
   return axis == AxisRole::Batch || axis == AxisRole::Head || axis == AxisRole::KeyHead;
 }
 
-Real dot(const Real *a, const Real *b, int64_t width, const Arithmetic &arithmetic) {
+Real dot(const Real *a, const Real *b, int64_t width, const RoundingRules &arithmetic) {
   Real sum = 0;
   if (arithmetic.accumulator.isExact()) {
     for (int64_t c = 0; c < width; ++c)
@@ -38,7 +38,7 @@ Real dot(const Real *a, const Real *b, int64_t width, const Arithmetic &arithmet
 }
 
 /// y += w x, rounded as the running sum of a dot.
-void addScaled(Real *y, Real w, const Real *x, int64_t width, const Arithmetic &arithmetic) {
+void addScaled(Real *y, Real w, const Real *x, int64_t width, const RoundingRules &arithmetic) {
   if (arithmetic.accumulator.isExact()) {
     for (int64_t c = 0; c < width; ++c)
       y[c] += w * x[c];
@@ -70,7 +70,7 @@ void taylor::reference::inOrder(int64_t count, int threads, llvm::function_ref<v
 /// Everything of one batch point: operands as matrices, and what is computed from them.
 struct PairSums::Head {
   std::vector<int64_t> batch;
-  std::vector<Matrix> arrays, outputs, cotangents, gradients;
+  std::vector<PairMatrix> arrays, outputs, cotangents, gradients;
   std::vector<bool> hasCotangent;
   std::vector<int64_t> counts;
 };
@@ -93,7 +93,7 @@ Shape PairSums::batchShape() const {
   for (const Output &output : outputs)
     llvm::for_each(output.shape.axes, note);
   for (const PairProgram *part : {&visible, &maximum, &weight})
-    for (const ScalarProgram::Index &index : part->program.getIndices())
+    for (const RegionProgram::Index &index : part->program.getIndices())
       note(index.axis);
   Shape batch;
   if (has[0])
@@ -159,12 +159,12 @@ static void forEachElement(const Shape &array, const Shape &batch, llvm::ArrayRe
   });
 }
 
-static Matrix makeMatrix(const Shape &inner, bool hasToken) {
+static PairMatrix makeMatrix(const Shape &inner, bool hasToken) {
   int64_t rows = hasToken ? inner.sizes[0] : 1;
   int64_t width = 1;
   for (int64_t i = hasToken ? 1 : 0; i < inner.rank(); ++i)
     width *= inner.sizes[i];
-  return Matrix(rows, width);
+  return PairMatrix(rows, width);
 }
 
 PairSums::Head PairSums::makeHead(llvm::ArrayRef<int64_t> batchPoint) const {
@@ -174,7 +174,7 @@ PairSums::Head PairSums::makeHead(llvm::ArrayRef<int64_t> batchPoint) const {
   for (const Array *array : arrays) {
     Layout layout = layoutOf(array->shape);
     Shape inner = loopOf(layout);
-    Matrix &matrix = head.arrays.emplace_back(makeMatrix(inner, !layout.token.empty()));
+    PairMatrix &matrix = head.arrays.emplace_back(makeMatrix(inner, !layout.token.empty()));
     forEachElement(array->shape, batch, batchPoint, inner,
                    [&](int64_t from, int64_t to) { matrix.values[to] = array->values[from]; });
   }
@@ -185,13 +185,13 @@ PairSums::Head PairSums::makeHead(llvm::ArrayRef<int64_t> batchPoint) const {
 namespace {
 
 /// The registers of one program, filled row by row and pair by pair.
-class Frame {
+class HeadFrame {
 public:
-  Frame(const PairSums &sums, const PairProgram &part, const std::vector<Matrix> &arrays,
-        const std::vector<std::string> &tokens, const Shape &batch, llvm::ArrayRef<int64_t> batchPoint)
+  HeadFrame(const PairSums &sums, const PairProgram &part, const std::vector<PairMatrix> &arrays,
+            const std::vector<std::string> &tokens, const Shape &batch, llvm::ArrayRef<int64_t> batchPoint)
       : part(part), registers(part.program.makeRegisters()), environment(sums.environment) {
     for (auto [number, reg] : llvm::zip(sums.scalars, part.scalars)) {
-      const Matrix *matrix = &arrays[number];
+      const PairMatrix *matrix = &arrays[number];
       if (tokens[number] == AxisRole::Query)
         rowScalars.push_back({matrix, reg});
       else if (tokens[number] == AxisRole::Key)
@@ -201,7 +201,7 @@ public:
       else
         registers[reg] = *matrix->row(0);
     }
-    for (const ScalarProgram::Index &index : part.program.getIndices()) {
+    for (const RegionProgram::Index &index : part.program.getIndices()) {
       if (index.axis == AxisRole::Query)
         rowIndex = index.reg;
       else if (index.axis == AxisRole::Key)
@@ -235,7 +235,7 @@ public:
 
 private:
   struct Scalar {
-    const Matrix *matrix;
+    const PairMatrix *matrix;
     int reg;
   };
   llvm::SmallVector<Scalar> rowScalars, columnScalars, diagonalScalars;
@@ -247,8 +247,8 @@ private:
 /// What one row t of a head sees: its visible keys, the inner products with them, and the weight of each.
 class RowOfPairs {
 public:
-  RowOfPairs(const PairSums &sums, const std::vector<Matrix> &arrays, std::vector<std::string> tokensOfArrays,
-             llvm::ArrayRef<int64_t> batchPoint)
+  RowOfPairs(const PairSums &sums, const std::vector<PairMatrix> &arrays,
+             std::vector<std::string> tokensOfArrays, llvm::ArrayRef<int64_t> batchPoint)
       : tokens(std::move(tokensOfArrays)), weight(makeFrame(sums, sums.weight, arrays, batchPoint)),
         sums(sums), arrays(arrays), visible(makeFrame(sums, sums.visible, arrays, batchPoint)),
         maximum(makeFrame(sums, sums.maximum, arrays, batchPoint)), products(sums.products.size()) {}
@@ -273,7 +273,7 @@ public:
       keys.push_back(u);
     }
     for (auto [product, values] : llvm::zip_equal(sums.products, products)) {
-      const Matrix &row = arrays[product.row], &column = arrays[product.column];
+      const PairMatrix &row = arrays[product.row], &column = arrays[product.column];
       values.clear();
       for (int64_t u : keys)
         values.push_back(dot(row.row(t), column.row(u), row.width, sums.environment.arithmetic));
@@ -299,14 +299,14 @@ public:
   const std::vector<std::string> tokens;
   std::vector<int64_t> keys;
   Real runningMaximum = 0;
-  Frame weight;
+  HeadFrame weight;
 
 private:
-  Frame makeFrame(const PairSums &sums, const PairProgram &part, const std::vector<Matrix> &arrays,
-                  llvm::ArrayRef<int64_t> batchPoint) const {
-    return Frame(sums, part, arrays, tokens, sums.batchShape(), batchPoint);
+  HeadFrame makeFrame(const PairSums &sums, const PairProgram &part, const std::vector<PairMatrix> &arrays,
+                      llvm::ArrayRef<int64_t> batchPoint) const {
+    return HeadFrame(sums, part, arrays, tokens, sums.batchShape(), batchPoint);
   }
-  void runPair(Frame &frame, size_t j) const {
+  void runPair(HeadFrame &frame, size_t j) const {
     for (auto [values, reg] : llvm::zip(products, frame.part.products))
       frame.registers[reg] = values[j];
     frame.setColumn(keys[j]);
@@ -314,8 +314,8 @@ private:
   }
 
   const PairSums &sums;
-  const std::vector<Matrix> &arrays;
-  Frame visible, maximum;
+  const std::vector<PairMatrix> &arrays;
+  HeadFrame visible, maximum;
   std::vector<std::vector<Real>> products;
 };
 
@@ -354,7 +354,7 @@ int64_t PairSums::rowOf(AxisRef token, int64_t t, int64_t u) const {
 }
 
 void PairSums::evaluateHead(Head &head) const {
-  const Arithmetic &arithmetic = environment.arithmetic;
+  const RoundingRules &arithmetic = environment.arithmetic;
   RowOfPairs row(*this, head.arrays, tokensOf(arrays), head.batch);
 
   for (const Output &output : outputs) {
@@ -386,12 +386,12 @@ void PairSums::evaluateHead(Head &head) const {
 }
 
 void PairSums::pullbackHead(Head &head) const {
-  const Arithmetic &arithmetic = environment.arithmetic;
+  const RoundingRules &arithmetic = environment.arithmetic;
   RowOfPairs row(*this, head.arrays, tokensOf(arrays), head.batch);
   std::vector<Real> cotangents(row.weight.registers.size());
 
   for (auto [array, isDifferentiable] : llvm::zip_equal(head.arrays, differentiable))
-    head.gradients.push_back(isDifferentiable ? Matrix(array.rows, array.width) : Matrix());
+    head.gradients.push_back(isDifferentiable ? PairMatrix(array.rows, array.width) : PairMatrix());
   auto gradient = [&](int array, int64_t token) -> Real * {
     return differentiable[array] ? head.gradients[array].row(token) : nullptr;
   };
@@ -409,7 +409,7 @@ void PairSums::pullbackHead(Head &head) const {
           continue;
         int64_t to = rowOf(output.kind, t, u);
         int64_t from = output.kind == Kind::Rows ? u : t;
-        const Matrix &cotangent = head.cotangents[i];
+        const PairMatrix &cotangent = head.cotangents[i];
         int reg = weight.program.getResults()[output.yielded];
         Real dw = output.array < 0 ? *cotangent.row(to)
                                    : dot(cotangent.row(to), head.arrays[output.array].row(from),
@@ -426,7 +426,7 @@ void PairSums::pullbackHead(Head &head) const {
         Real ds = cotangents[reg];
         if (ds == 0)
           continue;
-        const Matrix &a = head.arrays[product.row], &b = head.arrays[product.column];
+        const PairMatrix &a = head.arrays[product.row], &b = head.arrays[product.column];
         if (Real *da = gradient(product.row, t))
           addScaled(da, ds, b.row(u), b.width, arithmetic);
         if (Real *db = gradient(product.column, u))
@@ -439,17 +439,17 @@ void PairSums::pullbackHead(Head &head) const {
   }
 }
 
-Arithmetic PairSums::arithmeticOf(const Output &output) const {
+RoundingRules PairSums::arithmeticOf(const Output &output) const {
   // Counts are integers, also in eager code.
   bool isCount = output.kind != Kind::Maximum && output.array < 0 &&
                  !weight.program.dependsOnArray(weight.program.getResults()[output.yielded]);
-  return isCount ? Arithmetic::exact() : environment.arithmetic;
+  return isCount ? RoundingRules::exact() : environment.arithmetic;
 }
 
 /// Adds one head's matrix to an array, and rounds it to the storage type on the way, as eager code does per
 /// head.
-static void scatter(Array &array, const Matrix &matrix, const Shape &batch,
-                    llvm::ArrayRef<int64_t> batchPoint, const Shape &inner, const Arithmetic &arithmetic) {
+static void scatter(Array &array, const PairMatrix &matrix, const Shape &batch,
+                    llvm::ArrayRef<int64_t> batchPoint, const Shape &inner, const RoundingRules &arithmetic) {
   forEachElement(array.shape, batch, batchPoint, inner, [&](int64_t to, int64_t from) {
     accumulate(array.values[to], arithmetic.value(matrix.values[from]), arithmetic.accumulator);
   });
@@ -500,7 +500,7 @@ std::vector<Array> PairSums::pullback(llvm::ArrayRef<Array> cotangents) const {
     for (auto [output, cotangent] : llvm::zip_equal(outputs, cotangents)) {
       Layout layout = outputLayout(output);
       Shape inner = loopOf(layout);
-      Matrix &matrix = head.cotangents.emplace_back(makeMatrix(inner, !layout.token.empty()));
+      PairMatrix &matrix = head.cotangents.emplace_back(makeMatrix(inner, !layout.token.empty()));
       head.hasCotangent.push_back(!cotangent.values.empty());
       if (head.hasCotangent.back())
         forEachElement(cotangent.shape, batch, points[i], inner,

@@ -5,14 +5,14 @@
 #ifndef TAYLOR_DIALECT_REFERENCE_PAIRSUMS_H
 #define TAYLOR_DIALECT_REFERENCE_PAIRSUMS_H
 
-#include "dialect/Reference/ScalarProgram.h"
+#include "dialect/Reference/RegionProgram.h"
 
 namespace taylor::reference {
 
 /// A scalar program of a pair: which registers hold the inner products, the scalars and the running maximum.
 struct PairProgram {
   explicit PairProgram(const Environment &environment) : program(environment) {}
-  ScalarProgram program;
+  RegionProgram program;
   /// Registers of products and scalars, in the order of PairSums.
   llvm::SmallVector<int> products, scalars;
   int maximum = -1;
@@ -80,7 +80,7 @@ private:
   Layout layoutOf(const Shape &shape) const;
   Shape loopOf(const Layout &layout) const;
   Layout outputLayout(const Output &output) const;
-  Arithmetic arithmeticOf(const Output &output) const;
+  RoundingRules arithmeticOf(const Output &output) const;
   Head makeHead(llvm::ArrayRef<int64_t> batch) const;
   void evaluateHead(Head &head) const;
   void pullbackHead(Head &head) const;

@@ -20,8 +20,8 @@ static_assert(std::numeric_limits<Real>::digits == 64,
 enum class Dtype { F32, BF16, F16, F64, I32 };
 
 /// Rounds to a number with a given mantissa: to the nearest, or, in a draw, to one of the two beside x, with
-/// a probability that makes x the mean (stochastic rounding; Parker, Monte Carlo Arithmetic, 1997). A draw is
-/// a function of |x|: x and -x round alike, as they do to the nearest, and numbers of that mantissa stay.
+/// a probability that makes x the mean (stochastic rounding; Parker, Monte Carlo Arithmetic, 1997). A draw
+/// is a function of |x|: x and -x round alike, as they do to the nearest, and numbers of that mantissa stay.
 /// The exponent stays wide: eager code in a library is stabilised by hand, and what it is compared for here
 /// is its rounding, not its overflow.
 class Rounding {
@@ -117,16 +117,16 @@ inline constexpr int kSquareOfDraw = 2;
 
 /// How results are rounded: those of every scalar operation, and the running sums of dots and reductions; and
 /// before each multiplication of a matrix product, its two operands.
-struct Arithmetic {
+struct RoundingRules {
   Rounding value, accumulator, operand;
   /// The reference: nothing is rounded.
-  static Arithmetic exact() { return {}; }
+  static RoundingRules exact() { return {}; }
   /// Eager code in a type: results in the type, sums in f32 at least. `tf32Products`: as torch computes in
   /// f32 where its matrix products may use tf32 (torch.backends.cuda.matmul.allow_tf32); nothing else is
   /// rounded to it.
   /// `draw`: 0 to round to the nearest, else another draw of the same errors, whose squares are kSquareOfDraw
   /// as large.
-  static Arithmetic eager(Dtype dtype, bool tf32Products = false, uint64_t draw = 0) {
+  static RoundingRules eager(Dtype dtype, bool tf32Products = false, uint64_t draw = 0) {
     Rounding operand = tf32Products ? Rounding(kTF32Bits, draw) : Rounding();
     return {Rounding(mantissaBits(dtype), draw), Rounding(dtype == Dtype::F64 ? 53 : 24, draw), operand};
   }

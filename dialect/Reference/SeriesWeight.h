@@ -11,20 +11,20 @@
 namespace taylor::reference {
 
 /// The register of `u <= t`, in positions.
-int addCausalCondition(ScalarProgram &program);
+int addCausalCondition(RegionProgram &program);
 
 /// Multiplies the register `score` with the scale's formula, if there is one.
-mlir::LogicalResult addScale(ScalarProgram &program, mlir::Region &scale, int &score);
+mlir::LogicalResult addScale(RegionProgram &program, mlir::Region &scale, int &score);
 
 /// The register of x^order, order >= 1.
-int addPower(ScalarProgram &program, int x, int64_t order);
+int addPower(RegionProgram &program, int x, int64_t order);
 
 /// A running log-decay [.., u] at query positions, [.., t]: L[offset + t].
 mlir::FailureOr<Array> alignDecay(mlir::Operation *op, const Array &decay, const Environment &environment);
 /// Its adjoint: adds a cotangent [.., t] to one [.., u].
 void addAlignedGradient(Array &decay, const Array &rows, const Environment &environment);
 
-/// `Operand::sees` of sums, given the number of keys of each row.
+/// `EvaluatedOperand::sees` of sums, given the number of keys of each row.
 Array seeingRows(const Array &counts);
 
 /// Outputs numerator, mass and count, of arrays q, k, v numbered 0, 1, 2 and a weight program that yields w

@@ -112,14 +112,14 @@ struct StateRecurrence {
   StateForm read, write;
   Shape rowLoop, columnLoop;
 
-  LogicalResult build(RecurrenceOp op, ArrayRef<Operand> operands);
+  LogicalResult build(RecurrenceOp op, ArrayRef<EvaluatedOperand> operands);
   std::vector<Array> evaluate(Array finalState, Array &counts);
   std::vector<Array> pullback(ArrayRef<Array> cotangents) const;
 };
 
-LogicalResult StateRecurrence::build(RecurrenceOp op, ArrayRef<Operand> operands) {
+LogicalResult StateRecurrence::build(RecurrenceOp op, ArrayRef<EvaluatedOperand> operands) {
   const Environment &environment = sums.environment;
-  for (const Operand &operand : operands.take_front(3))
+  for (const EvaluatedOperand &operand : operands.take_front(3))
     sums.addArray(*operand.array, operand.differentiable);
   query = operands[0].array;
   key = operands[1].array;
@@ -128,7 +128,7 @@ LogicalResult StateRecurrence::build(RecurrenceOp op, ArrayRef<Operand> operands
   if (op.getState())
     initial = operands[hasDecay ? 4 : 3].array;
 
-  ScalarProgram &program = sums.weight.program;
+  RegionProgram &program = sums.weight.program;
   sums.products.push_back({0, 1});
   int score = program.addArgument(operands[0].differentiable || operands[1].differentiable);
   sums.weight.products.push_back(score);
@@ -228,7 +228,7 @@ std::vector<Array> StateRecurrence::pullback(ArrayRef<Array> cotangents) const {
 } // namespace
 
 /// Of a recurrence that neither takes a state nor gives one.
-static FailureOr<Evaluated> evaluateStateless(RecurrenceOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateStateless(RecurrenceOp op, ArrayRef<EvaluatedOperand> operands,
                                               const Environment &environment) {
   auto evaluate = [&](const Environment &part) -> FailureOr<PairsEvaluated> {
     auto recurrence = std::make_shared<StateRecurrence>(part);
@@ -247,7 +247,7 @@ static FailureOr<Evaluated> evaluateStateless(RecurrenceOp op, ArrayRef<Operand>
   return asEvaluated(std::move(*sums));
 }
 
-static FailureOr<Evaluated> evaluateRecurrence(RecurrenceOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateRecurrence(RecurrenceOp op, ArrayRef<EvaluatedOperand> operands,
                                                const Environment &environment) {
   auto isState = [](SumAttr sum) { return sum.getValue() == Sum::State; };
   if (!op.getState() && llvm::none_of(op.getSums().getAsRange<SumAttr>(), isState))

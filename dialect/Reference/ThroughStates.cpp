@@ -14,15 +14,15 @@ using namespace taylor::reference;
 namespace {
 
 /// One part of the sums. Their pullback reads the environment.
-struct Part {
+struct StatePart {
   std::shared_ptr<Environment> environment;
   PairsEvaluated evaluated;
 };
 
 /// The parts of a form, evaluated.
-FailureOr<std::vector<Part>> evaluateParts(const Environment &environment, const StatesForm &form,
-                                           EvaluatePairs evaluate) {
-  std::vector<Part> parts;
+FailureOr<std::vector<StatePart>> evaluateParts(const Environment &environment, const StatesForm &form,
+                                                EvaluatePairs evaluate) {
+  std::vector<StatePart> parts;
   std::vector<PairsPart> names = {PairsPart::All};
   if (form.hasStates())
     names = {PairsPart::Pairs, PairsPart::ThroughStates};
@@ -102,7 +102,7 @@ Evaluated taylor::reference::asEvaluated(PairsEvaluated sums) {
 FailureOr<PairsEvaluated> taylor::reference::evaluateThroughStates(ArrayAttr sums,
                                                                    const Environment &environment,
                                                                    EvaluatePairs evaluate) {
-  using Parts = std::vector<Part>;
+  using Parts = std::vector<StatePart>;
   FailureOr<Parts> forward = evaluateParts(environment, environment.forward, evaluate);
   if (failed(forward))
     return failure();
@@ -110,7 +110,7 @@ FailureOr<PairsEvaluated> taylor::reference::evaluateThroughStates(ArrayAttr sum
   PairsEvaluated whole;
   whole.counts = forward->front().evaluated.counts;
   whole.results = forward->front().evaluated.results;
-  for (const Part &part : ArrayRef(*forward).drop_front()) {
+  for (const StatePart &part : ArrayRef(*forward).drop_front()) {
     addTo(whole.counts, part.evaluated.counts, Rounding());
     for (auto [name, sum, more] :
          llvm::zip_equal(sums.getAsRange<SumAttr>(), whole.results, part.evaluated.results))
@@ -127,7 +127,7 @@ FailureOr<PairsEvaluated> taylor::reference::evaluateThroughStates(ArrayAttr sum
   Rounding rounding = environment.arithmetic.value;
   whole.pullback = [backward, rounding](ArrayRef<Array> cotangents) {
     std::vector<Array> gradients = backward->front().evaluated.pullback(cotangents);
-    for (const Part &part : ArrayRef(*backward).drop_front())
+    for (const StatePart &part : ArrayRef(*backward).drop_front())
       for (auto [sum, more] : llvm::zip_equal(gradients, part.evaluated.pullback(cotangents)))
         addPart(sum, more, rounding);
     return gradients;

@@ -26,7 +26,7 @@ static Array shiftTokens(const Array &x, StringRef from, const Shape &shape, Str
   return y;
 }
 
-static FailureOr<Evaluated> evaluateAlign(AlignOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateAlign(AlignOp op, ArrayRef<EvaluatedOperand> operands,
                                           const Environment &environment) {
   std::string to = op.getAxis().str();
   std::string from(nameOf(to == AxisRole::Query ? AxisRole::Key : AxisRole::Query));
@@ -158,7 +158,7 @@ struct Affine {
 
 } // namespace
 
-static FailureOr<Evaluated> evaluateNormalize(NormalizeOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateNormalize(NormalizeOp op, ArrayRef<EvaluatedOperand> operands,
                                               const Environment &environment) {
   NormLine norm = {op.getKind(), op.getEpsilon().convertToDouble()};
   std::string axis = op.getAxis().str();
@@ -219,7 +219,7 @@ static FailureOr<Evaluated> evaluateNormalize(NormalizeOp op, ArrayRef<Operand> 
 
 namespace {
 
-struct Rotation {
+struct TokenRotation {
   std::string channel;
   RopeLayout layout;
   /// Of the positions: of one row of tokens, or of one per batch.
@@ -250,10 +250,10 @@ struct Rotation {
 
 } // namespace
 
-static FailureOr<Evaluated> evaluateRope(RopeOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateRope(RopeOp op, ArrayRef<EvaluatedOperand> operands,
                                          const Environment &environment) {
   const Array &x = *operands[0].array;
-  Rotation rotation;
+  TokenRotation rotation;
   rotation.channel = op.getChannel().str();
   rotation.layout = op.getLayout();
   const Rounding &rounding = environment.arithmetic.value;
@@ -318,13 +318,13 @@ static void forEachTap(const Shape &array, const Shape &taps, StringRef tapAxis,
   });
 }
 
-static FailureOr<Evaluated> evaluateConvolve(ConvolveOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateConvolve(ConvolveOp op, ArrayRef<EvaluatedOperand> operands,
                                              const Environment &environment) {
   const Array &x = *operands[0].array, &taps = *operands[1].array;
   const Array *within = op.getWithin() ? operands[2].array : nullptr;
   std::string tapAxis = op.getTapAxis().str();
   bool reverse = op.getReverse();
-  Arithmetic arithmetic = environment.arithmetic;
+  RoundingRules arithmetic = environment.arithmetic;
   Array y(x.shape);
   forEachTap(x.shape, taps.shape, tapAxis, within, reverse, [&](int64_t to, int64_t from, int64_t tap) {
     accumulate(y.values[to], taps.values[tap] * x.values[from], arithmetic.accumulator);
@@ -390,12 +390,12 @@ static std::vector<GatedStep> listSteps(const Shape &array, const Shape &gates, 
   return steps;
 }
 
-static FailureOr<Evaluated> evaluateGatedSum(GatedSumOp op, ArrayRef<Operand> operands,
+static FailureOr<Evaluated> evaluateGatedSum(GatedSumOp op, ArrayRef<EvaluatedOperand> operands,
                                              const Environment &environment) {
   const Array &x = *operands[0].array, &gates = *operands[1].array;
   std::vector<GatedStep> steps = listSteps(x.shape, gates.shape, op.getWithin() ? operands[2].array : nullptr,
                                            op.getToken(), op.getReverse());
-  Arithmetic arithmetic = environment.arithmetic;
+  RoundingRules arithmetic = environment.arithmetic;
   Array y = x;
   for (const GatedStep &step : steps)
     if (step.before)

@@ -17,7 +17,7 @@ using namespace taylor;
 namespace {
 
 /// F of an operation: a scalar region over arrays.
-struct Formula {
+struct LocalFormula {
   Location loc;
   ValueRange arrays;
   ValueRange live;
@@ -50,7 +50,7 @@ using ValueCotangent = llvm::function_ref<Value(OpBuilder &, Location, Value val
 
 /// Pulls the cotangent of F back to each of its arrays: x' = sum over the axes x lacks of F's vector-Jacobian
 /// product. `extra` are further arrays that `cotangentOf` reads, such as the cotangent of the result.
-LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, ArrayRef<AxisRef> indexed,
+LogicalResult pullBack(OpBuilder &builder, LocalFormula formula, ValueRange extra, ArrayRef<AxisRef> indexed,
                        ValueCotangent cotangentOf, SmallVectorImpl<Value> &cotangents) {
   SmallVector<Value> arrays(formula.arrays);
   llvm::append_range(arrays, extra);
@@ -108,7 +108,7 @@ LogicalResult MapOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange r
 
 LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
                                                    SmallVectorImpl<Value> &cotangents) {
-  Formula formula{getLoc(), getArrays(), getLive(), getBody()};
+  LocalFormula formula{getLoc(), getArrays(), getLive(), getBody()};
   SmallVector<AxisRef> indexed = indexedAxes(getBody());
   SmallVector<AxisRef> axes(getAxes().getAsValueRange<StringAttr>());
   LogicalResult result = success();

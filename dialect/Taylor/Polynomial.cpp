@@ -35,10 +35,10 @@ std::optional<Coefficients> multiply(const Coefficients &a, const Coefficients &
 }
 
 /// Reads scalars as polynomials in x, each once: a scalar may be shared by many others.
-class Reader {
+class PolynomialReader {
 public:
   /// `ofFormula`: quotients by numbers and whole powers too, as formulas are written.
-  explicit Reader(Value x, bool ofFormula = false) : x(x), ofFormula(ofFormula) {}
+  explicit PolynomialReader(Value x, bool ofFormula = false) : x(x), ofFormula(ofFormula) {}
 
   std::optional<Coefficients> read(Value scalar) {
     if (auto it = known.find(scalar); it != known.end())
@@ -102,7 +102,7 @@ private:
 } // namespace
 
 std::optional<SmallVector<double>> Polynomial::coefficientsIn(Value scalar, Value x) {
-  return Reader(x, /*ofFormula=*/true).read(scalar);
+  return PolynomialReader(x, /*ofFormula=*/true).read(scalar);
 }
 
 std::optional<Polynomial> Polynomial::read(Value scalar) {
@@ -115,7 +115,7 @@ std::optional<Polynomial> Polynomial::read(Value scalar) {
   for (Value x : {product->getOperand(1), product->getOperand(0)}) {
     if (matchPattern(x, m_Constant()))
       continue;
-    std::optional<Coefficients> coefficients = Reader(x).read(scalar);
+    std::optional<Coefficients> coefficients = PolynomialReader(x).read(scalar);
     if (coefficients && coefficients->size() > 2)
       return Polynomial{x, *coefficients};
   }

@@ -46,7 +46,8 @@ struct Scalars {
 };
 
 /// Whether a scalar is above 0 (`strictly`), or at least 0, whatever the arrays hold: made of numbers, sizes
-/// and places. (passes/ScalarRanges.h knows more; it reads arrays, and passes stand above the dialect.)
+/// and places. (passes/Algebra/ScalarRanges.h knows more; it reads arrays, and passes stand above the
+/// dialect.)
 bool isPositive(Value x, bool strictly) {
   if (FloatAttr number; matchPattern(x, m_Constant(&number)))
     return strictly ? number.getValueAsDouble() > 0.0 : number.getValueAsDouble() >= 0.0;

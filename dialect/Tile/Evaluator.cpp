@@ -46,7 +46,7 @@ namespace {
 using Elements = std::vector<Scalar>;
 
 /// A scalar or a tile.
-struct Slot {
+struct ValueSlot {
   Scalar scalar;
   std::shared_ptr<Elements> tile;
 };
@@ -96,7 +96,7 @@ void roundElements(Elements &elements, Type type) {
 }
 
 /// Memory of one array with its bounds.
-struct Memory {
+struct ArrayStore {
   ArrayType type;
   char *data = nullptr;
   SmallVector<int64_t> strides, extents;
@@ -154,7 +154,7 @@ private:
 
   /// Calls `visit(element of the tile, offset in memory)` for the elements of a window within bounds.
   template <typename F>
-  void forEachInWindow(Memory &memory, TileType tile, ArrayRef<WindowAxis> window, F visit);
+  void forEachInWindow(ArrayStore &memory, TileType tile, ArrayRef<WindowAxis> window, F visit);
 
   Elements &tile(Value value) { return *slots[value].tile; }
   int64_t index(Value value) { return slots[value].scalar.integer; }
@@ -166,8 +166,8 @@ private:
   }
 
   CallNumbers numbers;
-  DenseMap<Value, Slot> slots;
-  DenseMap<Value, Memory> arrays;
+  DenseMap<Value, ValueSlot> slots;
+  DenseMap<Value, ArrayStore> arrays;
   std::vector<std::vector<char>> workspace;
 };
 
@@ -182,7 +182,7 @@ LogicalResult Evaluator::run(ProgramOp program, ArrayRef<HostArray> tensors) {
         return failure();
       continue;
     }
-    Memory memory;
+    ArrayStore memory;
     memory.type = cast<ArrayType>(op.getResult(0).getType());
     for (const Axis &axis : memory.type.getAxes())
       memory.extents.push_back(evaluateExtent(axis.extent, numbers));
@@ -232,7 +232,7 @@ LogicalResult Evaluator::runOp(Operation *op) {
         if (failed(runBlock(*taken)))
           return failure();
         for (auto [result, value] : llvm::zip(branch.getResults(), taken->getTerminator()->getOperands()))
-          slots[result] = Slot(slots[value]);
+          slots[result] = ValueSlot(slots[value]);
         return success();
       })
       .Case<scf::YieldOp, YieldOp>([&](auto) { return success(); })
@@ -310,7 +310,7 @@ LogicalResult Evaluator::runFor(scf::ForOp loop) {
   int64_t upper = index(loop.getUpperBound()), step = index(loop.getStep());
   if (step < 1)
     return loop.emitError() << "expected a positive step, but got " << step;
-  SmallVector<Slot> carried;
+  SmallVector<ValueSlot> carried;
   for (Value init : loop.getInitArgs())
     carried.push_back(slots[init]);
   for (int64_t i = index(loop.getLowerBound()); i < upper; i += step) {
@@ -496,7 +496,7 @@ void Evaluator::runContract(ContractOp contract) {
 }
 
 template <typename F>
-void Evaluator::forEachInWindow(Memory &memory, TileType type, ArrayRef<WindowAxis> window, F visit) {
+void Evaluator::forEachInWindow(ArrayStore &memory, TileType type, ArrayRef<WindowAxis> window, F visit) {
   int64_t next = 0;
   forEachIndex(type.getAxes(), [&](const Index &at) {
     int64_t offset = 0;
@@ -518,7 +518,7 @@ void Evaluator::forEachInWindow(Memory &memory, TileType type, ArrayRef<WindowAx
 }
 
 void Evaluator::runLookup(LookupOp lookup) {
-  Memory &memory = arrays[lookup.getArray()];
+  ArrayStore &memory = arrays[lookup.getArray()];
   int64_t offset = 0;
   bool inside = true;
   for (auto [i, place] : llvm::enumerate(lookup.getPlace())) {
@@ -529,12 +529,12 @@ void Evaluator::runLookup(LookupOp lookup) {
 }
 
 LogicalResult Evaluator::runLoad(LoadOp load) {
-  Memory &memory = arrays[load.getArray()];
+  ArrayStore &memory = arrays[load.getArray()];
   if (!memory.data)
     return load.emitError("expected a tensor, but got null: guard it with tile.requested");
   Elements &result = define(load.getResult());
   size_t found = 0;
-  Memory bounded = memory;
+  ArrayStore bounded = memory;
   if (std::optional<StringRef> axis = load.getEndAxis()) {
     int64_t &size = bounded.extents[bounded.type.find(*axis)];
     size = std::min(size, index(load.getEnd()));
@@ -553,7 +553,7 @@ LogicalResult Evaluator::runLoad(LoadOp load) {
 }
 
 template <typename Op> LogicalResult Evaluator::runWrite(Op op, bool accumulate) {
-  Memory &memory = arrays[op.getArray()];
+  ArrayStore &memory = arrays[op.getArray()];
   if (!memory.data)
     return op.emitError("expected a tensor, but got null: guard it with tile.requested");
   Elements &source = tile(op.getTile());

@@ -12,13 +12,13 @@ using taylor::FormCost;
 namespace {
 
 /// A field as `#tile.cost` writes it.
-struct Field {
+struct FactField {
   StringRef name;
   double *real = nullptr;
   int64_t *whole = nullptr;
 };
 
-SmallVector<Field> fieldsOf(FormCost &cost) {
+SmallVector<FactField> fieldsOf(FormCost &cost) {
   return {{"call", &cost.call},
           {"pair", &cost.pair},
           {"query", &cost.query},
@@ -35,24 +35,24 @@ SmallVector<Field> fieldsOf(FormCost &cost) {
 llvm::hash_code taylor::hash_value(const FormCost &cost) {
   FormCost copy = cost;
   llvm::hash_code code(0);
-  for (const Field &field : fieldsOf(copy))
+  for (const FactField &field : fieldsOf(copy))
     code = llvm::hash_combine(code, field.real ? std::hash<double>()(*field.real) : size_t(*field.whole));
   return code;
 }
 
 Attribute CostAttr::parse(AsmParser &parser, Type) {
   FormCost cost;
-  SmallVector<Field> fields = fieldsOf(cost);
+  SmallVector<FactField> fields = fieldsOf(cost);
   auto parseField = [&]() -> ParseResult {
     SMLoc at = parser.getCurrentLocation();
     StringRef keyword;
     if (parser.parseKeyword(&keyword))
       return failure();
-    auto field = llvm::find_if(fields, [&](const Field &field) { return field.name == keyword; });
+    auto field = llvm::find_if(fields, [&](const FactField &field) { return field.name == keyword; });
     if (field == fields.end())
       return parser.emitError(at, "expected a field of a cost, but got '")
              << keyword << "'; fields are "
-             << llvm::join(llvm::map_range(fields, [](const Field &field) { return field.name; }), ", ");
+             << llvm::join(llvm::map_range(fields, [](const FactField &field) { return field.name; }), ", ");
     return failure(parser.parseEqual() ||
                    (field->real ? parser.parseFloat(*field->real) : parser.parseInteger(*field->whole)));
   };
@@ -65,7 +65,7 @@ void CostAttr::print(AsmPrinter &printer) const {
   FormCost cost = getCost();
   llvm::ListSeparator comma;
   printer << "<";
-  for (const Field &field : fieldsOf(cost)) {
+  for (const FactField &field : fieldsOf(cost)) {
     if (field.real ? *field.real == 0 : *field.whole == 0)
       continue;
     printer << StringRef(comma) << field.name << " = ";

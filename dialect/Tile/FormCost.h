@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a function costs in one form on one target. In the IR it is the attribute `#tile.cost`;
-// codegen/CostModel counts it.
+// codegen/Targets/CostModel counts it.
 #ifndef TAYLOR_DIALECT_TILE_FORMCOST_H
 #define TAYLOR_DIALECT_TILE_FORMCOST_H
 

@@ -14,7 +14,7 @@ using namespace taylor;
 namespace {
 
 /// A field that `parse` reads: a number, or one of some words.
-struct Field {
+struct SizeField {
   StringRef name;
   int64_t *number = nullptr;
   int64_t least = 1;
@@ -40,7 +40,7 @@ struct Field {
   }
 };
 
-std::vector<Field> fieldsOf(TileSizes &sizes) {
+std::vector<SizeField> fieldsOf(TileSizes &sizes) {
   static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
                          loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
                          exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
@@ -50,10 +50,10 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
                          kernels[] = {"apart", "joined"}, maps[] = {"again", "once"},
                          begins[] = {"exact", "aligned"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
-    return Field{name, &value, least, {}, {}, std::to_string(value)};
+    return SizeField{name, &value, least, {}, {}, std::to_string(value)};
   };
   auto choice = [](StringRef name, ArrayRef<StringRef> words, unsigned now, auto choose) {
-    return Field{name, nullptr, 1, words, choose, words[now].str()};
+    return SizeField{name, nullptr, 1, words, choose, words[now].str()};
   };
   return {
       number("tokens", sizes.tokens),
@@ -104,16 +104,16 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
 } // namespace
 
 llvm::Error TileSizes::parse(StringRef text) {
-  std::vector<Field> fields = fieldsOf(*this);
+  std::vector<SizeField> fields = fieldsOf(*this);
   llvm::SmallVector<StringRef> parts;
   text.split(parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (StringRef part : parts) {
     auto [name, value] = part.split('=');
-    auto field = llvm::find_if(fields, [&](const Field &field) { return field.name == name; });
+    auto field = llvm::find_if(fields, [&](const SizeField &field) { return field.name == name; });
     if (field != fields.end() && field->read(value))
       continue;
     std::string expected =
-        llvm::join(llvm::map_range(fields, [](const Field &f) { return f.expected(); }), ",");
+        llvm::join(llvm::map_range(fields, [](const SizeField &f) { return f.expected(); }), ",");
     return llvm::createStringError("expected tile sizes " + expected + " with positive N, but got '" + part +
                                    "'");
   }
@@ -128,7 +128,7 @@ int64_t TileSizes::getChunkUnit() const {
 llvm::hash_code taylor::hash_value(const TileSizes &sizes) {
   TileSizes copy = sizes;
   llvm::hash_code code(0);
-  for (const Field &field : fieldsOf(copy))
+  for (const SizeField &field : fieldsOf(copy))
     code = llvm::hash_combine(code, field.text);
   return code;
 }
@@ -139,17 +139,18 @@ llvm::hash_code taylor::hash_value(const TileSizes &sizes) {
 
 Attribute tile::PlanAttr::parse(AsmParser &parser, Type) {
   TileSizes sizes;
-  std::vector<Field> fields = fieldsOf(sizes);
+  std::vector<SizeField> fields = fieldsOf(sizes);
   auto parseField = [&]() -> ParseResult {
     SMLoc at = parser.getCurrentLocation();
     StringRef keyword, word;
     if (parser.parseKeyword(&keyword))
       return failure();
-    auto field = llvm::find_if(fields, [&](const Field &field) { return field.keyword() == keyword; });
+    auto field = llvm::find_if(fields, [&](const SizeField &field) { return field.keyword() == keyword; });
     if (field == fields.end())
       return parser.emitError(at, "expected a field of the plan, but got '")
              << keyword << "'; fields are "
-             << llvm::join(llvm::map_range(fields, [](const Field &field) { return field.keyword(); }), ", ");
+             << llvm::join(llvm::map_range(fields, [](const SizeField &field) { return field.keyword(); }),
+                           ", ");
     if (parser.parseEqual())
       return failure();
     at = parser.getCurrentLocation();
@@ -177,7 +178,7 @@ Attribute tile::PlanAttr::parse(AsmParser &parser, Type) {
 
 void tile::PlanAttr::print(AsmPrinter &printer) const {
   TileSizes sizes = getSizes(), defaults;
-  std::vector<Field> fields = fieldsOf(sizes), usual = fieldsOf(defaults);
+  std::vector<SizeField> fields = fieldsOf(sizes), usual = fieldsOf(defaults);
   llvm::ListSeparator comma;
   printer << "<";
   for (auto [field, other] : llvm::zip(fields, usual))

@@ -21,13 +21,13 @@ namespace {
 constexpr double kLog2e = 1.4426950408889634074;
 
 /// factor * scalar
-struct Term {
+struct ExponentTerm {
   double factor;
   Value scalar;
 };
 
 /// `scalar` times `factor` as a sum of terms; only numbers are factored out.
-void collectTerms(Value scalar, double factor, SmallVectorImpl<Term> &terms) {
+void collectTerms(Value scalar, double factor, SmallVectorImpl<ExponentTerm> &terms) {
   Operation *op = scalar.getDefiningOp();
   FloatAttr number;
   if (isa_and_nonnull<arith::AddFOp, arith::SubFOp>(op)) {
@@ -84,7 +84,7 @@ private:
   /// exp(c x + r), r one tile with fewer axes, or exp(c x) with a number c other than 1.
   bool foldWide(math::ExpOp exp) {
     auto map = cast<MapOp>(exp->getParentOp());
-    SmallVector<Term> terms;
+    SmallVector<ExponentTerm> terms;
     collectTerms(exp.getOperand(), 1.0, terms);
     if (terms.size() > 2)
       return false;

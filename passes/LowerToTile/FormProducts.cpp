@@ -53,12 +53,12 @@ std::optional<std::pair<Value, Value>> factorsOf(MapOp map) {
 }
 
 /// A map that puts 0 where a condition along one axis fails, such as beyond the last token.
-struct Mask {
+struct ProductMask {
   MapOp map;
   arith::SelectOp select;
   BlockArgument kept;
 
-  static std::optional<Mask> of(MapOp map, AxisRef axis) {
+  static std::optional<ProductMask> of(MapOp map, AxisRef axis) {
     auto select = map.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
     if (!select || select->getBlock() != map.getBlock() ||
         !matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
@@ -70,7 +70,7 @@ struct Mask {
       for (const Axis &other : cast<TileType>(tile.getType()).getAxes())
         if (tile != tileOf(map, kept) && other.getName() != axis)
           return std::nullopt;
-    return Mask{map, select, kept};
+    return ProductMask{map, select, kept};
   }
 
   /// The same of another tile.
@@ -98,7 +98,7 @@ bool formProduct(ReduceOp reduce, int64_t mostBytes) {
     return false;
   auto over = cast<StringAttr>(reduce.getOver()[0]);
   MapOp map = onlyMap(reduce.getInput());
-  std::optional<Mask> mask = map ? Mask::of(map, over) : std::nullopt;
+  std::optional<ProductMask> mask = map ? ProductMask::of(map, over) : std::nullopt;
   MapOp product = mask ? onlyMap(tileOf(map, mask->kept)) : map;
   auto factors = product ? factorsOf(product) : std::nullopt;
   if (!factors)

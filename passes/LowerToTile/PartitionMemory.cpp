@@ -10,7 +10,7 @@
 #include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/Axes.h"
-#include "passes/ScalarRanges.h"
+#include "passes/Algebra/ScalarRanges.h"
 
 #define DEBUG_TYPE "taylor-lower-to-tile"
 

@@ -237,7 +237,7 @@ def ShareMapsPass : Pass<"taylor-share-maps", "::mlir::ModuleOp"> {
     Why: a score's map (a soft cap's tanh) stands under the running maximum and again in the
     weights. A processor kept the scores for the second one, in memory; now it keeps what was made
     of them, in the same place. The forward of softmax-soft-cap is 1.29 times as fast
-    (codegen/CPU/README.md). A GPU's compiler sees both maps as one piece of code.
+    (codegen/Targets/CPU/README.md). A GPU's compiler sees both maps as one piece of code.
 
     ```mlir
     %x = tile.map (%a = %s) : (!tu) -> !tu { %0 = math.tanh %a : f32  tile.yield %0 : f32 }

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/PairwiseRewrite.h"
+#include "passes/Algebra/PairwiseRewrite.h"
 
 using namespace mlir;
 using namespace taylor;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/PreparePairs.h"
-#include "passes/DocumentMask.h"
+#include "passes/Algebra/PairwiseRewrite.h"
+#include "passes/Algebra/RowFactors.h"
 #include "passes/LowerToTile/PairEmitter.h"
-#include "passes/PairwiseRewrite.h"
-#include "passes/RowFactors.h"
-#include "passes/SeparableSums.h"
+#include "passes/Specification/DocumentMask.h"
+#include "passes/States/SeparableSums.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"

@@ -12,8 +12,8 @@
 // suffices (u <= t, or u in a prefix), it is one interval around all of theirs; two full intervals become one
 // where they meet, else the longer one stays.
 //
-// A condition that a query and a key are of one document (passes/DocumentMask.h) is solved by reading, in
-// memory, where the documents of the block's first and last token start and end.
+// A condition that a query and a key are of one document (passes/Specification/DocumentMask.h) is solved by
+// reading, in memory, where the documents of the block's first and last token start and end.
 //
 // Of an operation over chunks the range ends at the chunk, on both sides where later keys are visible. A
 // block of queries lies in one chunk; one of keys, whose chunks begin at the position of query 0, may lie

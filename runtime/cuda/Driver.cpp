@@ -24,7 +24,7 @@ std::string libraryName() {
 
 } // namespace
 
-Driver::Driver() {
+DriverApi::DriverApi() {
   std::string library = libraryName();
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
@@ -51,13 +51,13 @@ Driver::Driver() {
   check(code, "cuInit", "the driver's start");
 }
 
-const Driver &Driver::get() {
+const DriverApi &DriverApi::get() {
   // A function's static that throws is tried again at the next call; the outcome of one process does not
   // change.
   static const std::string *failure = nullptr;
-  static const Driver *driver = []() -> const Driver * {
+  static const DriverApi *driver = []() -> const DriverApi * {
     try {
-      return new Driver();
+      return new DriverApi();
     } catch (const Error &error) {
       failure = new std::string(error.what());
       return nullptr;
@@ -68,7 +68,7 @@ const Driver &Driver::get() {
   return *driver;
 }
 
-void Driver::check(Result code, const char *call, const std::string &subject) const {
+void DriverApi::check(Result code, const char *call, const std::string &subject) const {
   if (code == 0)
     return;
   const char *name = nullptr, *meaning = nullptr;
@@ -79,7 +79,7 @@ void Driver::check(Result code, const char *call, const std::string &subject) co
   fail(subject, ": ", call, " failed with ", name, " (", code, "): ", meaning);
 }
 
-DeviceInfo Driver::describe(int ordinal, DeviceNumber device) const {
+DeviceInfo DriverApi::describe(int ordinal, DeviceNumber device) const {
   DeviceInfo info;
   info.ordinal = ordinal;
   std::string subject = "GPU " + std::to_string(ordinal);
@@ -97,7 +97,7 @@ DeviceInfo Driver::describe(int ordinal, DeviceNumber device) const {
   return info;
 }
 
-std::vector<DeviceInfo> Driver::devices() const {
+std::vector<DeviceInfo> DriverApi::devices() const {
   int count = 0;
   check(deviceGetCount(&count), "cuDeviceGetCount", "the list of GPUs");
   std::vector<DeviceInfo> list;
@@ -109,7 +109,7 @@ std::vector<DeviceInfo> Driver::devices() const {
   return list;
 }
 
-DeviceInfo Driver::currentDevice() const {
+DeviceInfo DriverApi::currentDevice() const {
   DeviceNumber device = 0;
   check(contextGetDevice(&device), "cuCtxGetDevice", "the current GPU");
   return describe(device, device);
@@ -117,7 +117,7 @@ DeviceInfo Driver::currentDevice() const {
 
 /// The context that owns an argument's memory.
 static Context ownerOf(const void *pointer, const std::string &argument) {
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   Context owner = nullptr;
   Result code = driver.pointerGetAttribute(&owner, kPointerContext, reinterpret_cast<uintptr_t>(pointer));
   if (code == kInvalidValue || (!code && !owner))
@@ -128,7 +128,7 @@ static Context ownerOf(const void *pointer, const std::string &argument) {
 
 ContextScope::ContextScope(const void *pointer, const std::string &argument)
     : owner(ownerOf(pointer, argument)), first(argument) {
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   Context current = nullptr;
   driver.check(driver.contextGetCurrent(&current), "cuCtxGetCurrent", argument);
   if (current == owner)
@@ -145,5 +145,5 @@ void ContextScope::requireSame(const void *pointer, const std::string &argument)
 ContextScope::~ContextScope() {
   Context ignored;
   if (pushed)
-    Driver::get().contextPop(&ignored);
+    DriverApi::get().contextPop(&ignored);
 }

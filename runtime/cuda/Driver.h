@@ -88,7 +88,7 @@ struct DeviceInfo {
 
 /// The driver's functions. Every failure is an Error that names what was being done, the call, the code and
 /// its meaning.
-class Driver {
+class DriverApi {
 public:
 #define TAYLOR_CUDA_MEMBER(member, name, arguments) Result(*member) arguments = nullptr;
   TAYLOR_CUDA_FUNCTIONS(TAYLOR_CUDA_MEMBER)
@@ -98,7 +98,7 @@ public:
   /// Loads libcuda.so.1 ($TAYLOR_CUDA_DRIVER names another library) and initialises it, once. Throws where
   /// there is no driver, it is too old or it finds no GPU: the message says which and what to do. A failure
   /// is remembered.
-  static const Driver &get();
+  static const DriverApi &get();
 
   /// Throws unless `code` is success. `subject` is what was being done: "kernel 'forward.attend'".
   void check(Result code, const char *call, const std::string &subject) const;
@@ -109,7 +109,7 @@ public:
   DeviceInfo currentDevice() const;
 
 private:
-  Driver();
+  DriverApi();
   DeviceInfo describe(int ordinal, DeviceNumber device) const;
 };
 

@@ -5,18 +5,18 @@ using namespace taylor::runtime;
 using namespace taylor::runtime::cuda;
 
 StreamMemory::StreamMemory(size_t bytes, Stream stream) : stream(stream) {
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   driver.check(driver.memoryAllocateAsync(&address, bytes, stream), "cuMemAllocAsync",
                "a workspace of " + std::to_string(bytes) + " bytes");
 }
 
 StreamMemory::~StreamMemory() {
   if (address)
-    Driver::get().memoryFreeAsync(address, stream);
+    DriverApi::get().memoryFreeAsync(address, stream);
 }
 
 PrimaryContext::PrimaryContext(int ordinal) {
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   std::string subject = "GPU " + std::to_string(ordinal);
   driver.check(driver.deviceGet(&device, ordinal), "cuDeviceGet", subject);
   Context context = nullptr;
@@ -29,12 +29,12 @@ PrimaryContext::PrimaryContext(int ordinal) {
 
 PrimaryContext::~PrimaryContext() {
   Context ignored = nullptr;
-  Driver::get().contextPop(&ignored);
-  Driver::get().primaryContextRelease(device);
+  DriverApi::get().contextPop(&ignored);
+  DriverApi::get().primaryContextRelease(device);
 }
 
 Buffer::Buffer(size_t bytes) : bytes(bytes) {
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   if (bytes > 0)
     driver.check(driver.memoryAllocate(&address, bytes), "cuMemAlloc",
                  "an array of " + std::to_string(bytes) + " bytes");
@@ -42,17 +42,17 @@ Buffer::Buffer(size_t bytes) : bytes(bytes) {
 
 Buffer::~Buffer() {
   if (address)
-    Driver::get().memoryFree(address);
+    DriverApi::get().memoryFree(address);
 }
 
 void Buffer::upload(const void *from) {
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   if (bytes > 0)
     driver.check(driver.copyToDevice(address, from, bytes), "cuMemcpyHtoD", "an array's way to the GPU");
 }
 
 void Buffer::download(void *to) const {
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   if (bytes > 0)
     driver.check(driver.copyToHost(to, address, bytes), "cuMemcpyDtoH", "an array's way from the GPU");
 }

@@ -53,7 +53,7 @@ const Image *cuda::chooseImage(const std::vector<Image> &images, int capability)
 }
 
 /// The calling thread's context; `subject` is what needs it.
-static Context currentContext(const Driver &driver, const std::string &subject) {
+static Context currentContext(const DriverApi &driver, const std::string &subject) {
   Context context = nullptr;
   driver.check(driver.contextGetCurrent(&context), "cuCtxGetCurrent", subject);
   if (!context)
@@ -62,7 +62,7 @@ static Context currentContext(const Driver &driver, const std::string &subject) 
 }
 
 /// With the lock held.
-const Program::Loaded &Program::load(const Driver &driver, Context context, Stream stream) {
+const DeviceProgram::Loaded &DeviceProgram::load(const DriverApi &driver, Context context, Stream stream) {
   if (auto known = modules.find(context); known != modules.end())
     return known->second;
   int capturing = 0;
@@ -94,8 +94,8 @@ const Program::Loaded &Program::load(const Driver &driver, Context context, Stre
   return modules.emplace(context, Loaded{module, image, unsigned(device.multiprocessors)}).first->second;
 }
 
-const Program::Loaded &Program::loaded(Stream stream) {
-  const Driver &driver = Driver::get();
+const DeviceProgram::Loaded &DeviceProgram::loaded(Stream stream) {
+  const DriverApi &driver = DriverApi::get();
   Context context = currentContext(driver, "'" + name + "'");
   {
     std::shared_lock lock(mutex);
@@ -106,10 +106,10 @@ const Program::Loaded &Program::loaded(Stream stream) {
   return load(driver, context, stream);
 }
 
-const Image &Program::image(Stream stream) { return *loaded(stream).image; }
+const Image &DeviceProgram::image(Stream stream) { return *loaded(stream).image; }
 
-Function Program::find(const std::string &kernel, unsigned sharedBytes, Stream stream) {
-  const Driver &driver = Driver::get();
+Function DeviceProgram::find(const std::string &kernel, unsigned sharedBytes, Stream stream) {
+  const DriverApi &driver = DriverApi::get();
   std::string subject = "kernel '" + kernel + "'";
   Context context = currentContext(driver, subject);
   std::pair key(context, kernel);
@@ -139,7 +139,8 @@ Function Program::find(const std::string &kernel, unsigned sharedBytes, Stream s
   return entry.function;
 }
 
-void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream stream, void **parameters) {
+void DeviceProgram::launch(const std::string &kernel, const LaunchShape &shape, Stream stream,
+                           void **parameters) {
   if (std::ranges::count(shape.grid, 0u))
     return;
   for (int i = 0; i < 3; ++i)
@@ -147,7 +148,7 @@ void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream
       fail("kernel '", kernel, "' requires ", shape.grid[i], " blocks along axis ", "xyz"[i],
            " of its grid, but a GPU takes at most ", kGridLimit[i], "; use smaller batches");
   Function function = find(kernel, shape.sharedBytes, stream);
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   unsigned blocks = shape.grid[0];
   if (shape.isPersistent)
     blocks = std::min(blocks, std::max(loaded(stream).multiprocessors, 1u));
@@ -169,10 +170,10 @@ void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream
                "cuLaunchKernel", "kernel '" + kernel + "'");
 }
 
-Program::~Program() {
+DeviceProgram::~DeviceProgram() {
   if (modules.empty())
     return;
-  const Driver &driver = Driver::get();
+  const DriverApi &driver = DriverApi::get();
   for (auto &[context, loaded] : modules) {
     Context ignored;
     if (driver.contextPush(context))

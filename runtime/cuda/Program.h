@@ -35,14 +35,15 @@ struct LaunchShape {
 const Image *chooseImage(const std::vector<Image> &images, int capability);
 
 /// Any number of threads and contexts may use one program at a time.
-class Program {
+class DeviceProgram {
 public:
   /// `name` stands in messages: the artifact's path or its specification.
-  Program(std::string name, std::vector<Image> images) : name(std::move(name)), images(std::move(images)) {}
+  DeviceProgram(std::string name, std::vector<Image> images)
+      : name(std::move(name)), images(std::move(images)) {}
   /// Unloads the modules; a driver that has already shut down is no error.
-  ~Program();
-  Program(const Program &) = delete;
-  Program &operator=(const Program &) = delete;
+  ~DeviceProgram();
+  DeviceProgram(const DeviceProgram &) = delete;
+  DeviceProgram &operator=(const DeviceProgram &) = delete;
 
   bool hasImages() const { return !images.empty(); }
 
@@ -69,7 +70,7 @@ private:
     unsigned multiprocessors = 0;
   };
   const Loaded &loaded(Stream stream);
-  const Loaded &load(const Driver &driver, Context context, Stream stream);
+  const Loaded &load(const DriverApi &driver, Context context, Stream stream);
 
   std::string name;
   std::vector<Image> images;

@@ -15,11 +15,11 @@ namespace taylor::runtime::ptx {
 /// What all blocks of a launch share.
 struct Launch {
   const Kernel &kernel;
-  Grid grid, block;
+  GridSize grid, block;
   size_t dynamicShared;
   std::span<const std::byte> parameters;
   std::vector<MemoryRange> ranges; ///< by address
-  Options options;
+  InterpreterOptions options;
   unsigned threads() const { return block.x * block.y * block.z; }
 };
 
@@ -35,7 +35,7 @@ constexpr uint64_t kSharedWindow = uint64_t(1) << kWindowShift, kLocalWindow = u
                    kWindowMask = (uint64_t(1) << kWindowShift) - 1;
 
 /// The coordinates of the n-th thread or block of a size, x fastest.
-std::array<unsigned, 3> split(uint64_t n, Grid size);
+std::array<unsigned, 3> split(uint64_t n, GridSize size);
 
 class Block {
 public:

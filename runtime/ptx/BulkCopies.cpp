@@ -7,7 +7,7 @@ namespace taylor::runtime::ptx {
 namespace {
 
 /// One line of a box: what of it lies inside of the tensor.
-struct Line {
+struct TensorLine {
   uint64_t address;          ///< global, of the first byte inside
   unsigned at, begin, bytes; ///< of the line in the box; of what is inside in the line
 };
@@ -27,8 +27,8 @@ template <typename F> void forLines(const TensorMap &map, const std::array<int64
       isInside &= at >= 0 && uint64_t(at) < map.sizes[d];
       address += uint64_t(at) * map.strides[d - 1];
     }
-    f(Line{address, n * lineBytes, unsigned(first) * map.elementBytes,
-           isInside ? unsigned(last - first) * map.elementBytes : 0});
+    f(TensorLine{address, n * lineBytes, unsigned(first) * map.elementBytes,
+                 isInside ? unsigned(last - first) * map.elementBytes : 0});
   }
 }
 
@@ -40,7 +40,7 @@ uint32_t swizzled(const TensorMap &map, uint32_t shared, unsigned offset) {
 
 /// The part of a line inside of the tensor, in pieces of at most 16 bytes that lie together: f(address,
 /// global, bytes).
-template <typename F> void forPieces(const TensorMap &map, uint32_t shared, const Line &line, F f) {
+template <typename F> void forPieces(const TensorMap &map, uint32_t shared, const TensorLine &line, F f) {
   for (unsigned done = 0, bytes; done < line.bytes; done += bytes) {
     unsigned at = line.at + line.begin + done;
     bytes = std::min(16 - at % 16, line.bytes - done);
@@ -104,7 +104,7 @@ void BulkCopies::load(Warp &w, const Instruction &i, uint32_t mask) {
     unsigned l = firstLane(m);
     Copy copy = describe(w, i, l, i.operands[1], i.operands[0]);
     copy.mbarrier = block.mbarriers.find(w, i, l, i.operands[2], i.offset3, true);
-    forLines(copy.map, copy.from, [&](const Line &line) {
+    forLines(copy.map, copy.from, [&](const TensorLine &line) {
       if (line.bytes)
         block.locateGlobal(w, i, l, line.address, line.bytes, false);
       block.countBytes(Space::Global, false, line.bytes);
@@ -126,7 +126,7 @@ void BulkCopies::finishLoad(const Copy &copy) {
   Block &block = copy.warp->block;
   unsigned bytes = copy.map.boxBytes();
   std::memset(block.shared.data() + copy.shared, 0, bytes); // what lies outside of the tensor
-  forLines(copy.map, copy.from, [&](const Line &line) {
+  forLines(copy.map, copy.from, [&](const TensorLine &line) {
     forPieces(copy.map, copy.shared, line, [&](uint32_t to, uint64_t from, unsigned size) {
       std::memcpy(block.shared.data() + to, reinterpret_cast<const std::byte *>(from), size);
     });
@@ -148,7 +148,7 @@ void BulkCopies::store(Warp &w, const Instruction &i, uint32_t mask) {
         block.raise(w, i, FaultKind::OutOfBounds, l, 0,
                     "expected a box at coordinates from 0, but got " + std::to_string(copy.from[d]) +
                         " of dimension " + std::to_string(d));
-    forLines(copy.map, copy.from, [&](const Line &line) {
+    forLines(copy.map, copy.from, [&](const TensorLine &line) {
       if (line.bytes)
         block.locateGlobal(w, i, l, line.address, line.bytes, true);
       block.countBytes(Space::Global, true, line.bytes);
@@ -177,7 +177,7 @@ void BulkCopies::readSource(Copy &copy) {
 
 void BulkCopies::writeTarget(Copy &copy) {
   copy.hasWritten = true;
-  forLines(copy.map, copy.from, [&](const Line &line) {
+  forLines(copy.map, copy.from, [&](const TensorLine &line) {
     if (line.bytes)
       std::memcpy(reinterpret_cast<std::byte *>(line.address), copy.data.data() + line.at + line.begin,
                   line.bytes);

@@ -115,7 +115,7 @@ template <typename F, bool modified> struct Modified {
   }
 };
 
-template <typename F> struct Call {
+template <typename F> struct LibraryCall {
   template <typename... T> auto operator()(const Instruction &i, T... x) const { return F::f(i, x...); }
 };
 /// Both halves of 32 bits.
@@ -129,8 +129,8 @@ template <typename F, typename T> struct Both {
 template <typename F, typename... T> Handler handler(const Instruction &i) {
   using First = std::tuple_element_t<0, std::tuple<T...>>;
   if (i.ftz || i.sat || i.relu)
-    return lanes<First, T...>(Call<Modified<F, true>>());
-  return lanes<First, T...>(Call<Modified<F, false>>());
+    return lanes<First, T...>(LibraryCall<Modified<F, true>>());
+  return lanes<First, T...>(LibraryCall<Modified<F, false>>());
 }
 template <typename F, typename T, typename... U> Handler pairs() {
   return lanes<uint32_t, U...>(Both<Modified<F, true>, T>());

@@ -15,11 +15,11 @@
 
 namespace taylor::runtime::ptx {
 
-struct Program;
+struct ParsedModule;
 
 /// One parameter of a kernel; bytes and alignment as the ABI lays them out (PTX ISA, "Kernel Function
 /// Parameters").
-struct Parameter {
+struct KernelParameter {
   std::string name;
   size_t offset; ///< bytes from the start of the parameter block
   size_t bytes;
@@ -27,9 +27,9 @@ struct Parameter {
 };
 
 /// What a launch has to know of a kernel.
-struct KernelInfo {
+struct KernelSignature {
   std::string name;
-  std::vector<Parameter> parameters;
+  std::vector<KernelParameter> parameters;
   size_t parameterBytes;            ///< size of the whole parameter block
   size_t staticSharedBytes;         ///< shared memory besides the dynamic part
   std::array<unsigned, 3> required; ///< .reqntid, zeros if absent
@@ -40,13 +40,13 @@ struct KernelInfo {
 /// A parsed module; copies share its .global variables, which live as long as the last copy.
 class Module {
 public:
-  explicit Module(std::shared_ptr<Program> program) : program(std::move(program)) {}
+  explicit Module(std::shared_ptr<ParsedModule> program) : program(std::move(program)) {}
   /// The entries in the order of the text.
-  std::vector<KernelInfo> kernels() const;
-  Program &get() const { return *program; }
+  std::vector<KernelSignature> kernels() const;
+  ParsedModule &get() const { return *program; }
 
 private:
-  std::shared_ptr<Program> program;
+  std::shared_ptr<ParsedModule> program;
 };
 
 /// Parses PTX text. Throws taylor::runtime::Error with `NAME:LINE:COLUMN: expected X, but got Y` (both from
@@ -64,7 +64,7 @@ struct MemoryRange {
   bool previous = false;
 };
 
-struct Options {
+struct InterpreterOptions {
   uint64_t seed = 0;  ///< order of warps; the same seed gives the same order whatever the number of threads
   bool checks = true; ///< uninitialised values, races, fences, what is still under way. Bounds, alignment,
                       ///< barriers: always
@@ -129,22 +129,22 @@ struct Profile {
   void add(const Profile &);
 };
 
-struct Report {
+struct RunReport {
   std::optional<Fault> fault; ///< of the block with the lowest index that has one
   Profile profile;            ///< zeros unless asked for
 };
 
-struct Grid {
+struct GridSize {
   unsigned x = 1, y = 1, z = 1;
 };
 
 /// Runs one kernel and returns when all its blocks have, or at a fault. `parameters` is the parameter block,
-/// laid out as KernelInfo says; `dynamicShared` bytes belong to `.extern .shared` arrays. Throws Error for a
-/// call that cannot start: no such kernel, a block size that the kernel forbids, a parameter block of another
-/// size.
-Report launch(const Module &, std::string_view kernel, Grid grid, Grid block, size_t dynamicShared,
-              std::span<const std::byte> parameters, std::span<const MemoryRange> memory,
-              const Options & = {});
+/// laid out as KernelSignature says; `dynamicShared` bytes belong to `.extern .shared` arrays. Throws Error
+/// for a call that cannot start: no such kernel, a block size that the kernel forbids, a parameter block of
+/// another size.
+RunReport launch(const Module &, std::string_view kernel, GridSize grid, GridSize block, size_t dynamicShared,
+                 std::span<const std::byte> parameters, std::span<const MemoryRange> memory,
+                 const InterpreterOptions & = {});
 
 } // namespace taylor::runtime::ptx
 

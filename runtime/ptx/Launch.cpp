@@ -41,13 +41,13 @@ const Kernel &find(const Module &module, std::string_view name) {
   fail("expected one of the kernels ", known.empty() ? "(none)" : known, ", but got '", name, "'");
 }
 
-void check(const Kernel &k, Grid grid, Grid block, size_t parameters, size_t dynamicShared) {
+void check(const Kernel &k, GridSize grid, GridSize block, size_t parameters, size_t dynamicShared) {
   auto text = [](std::array<unsigned, 3> s) {
     return std::to_string(s[0]) + " x " + std::to_string(s[1]) + " x " + std::to_string(s[2]);
   };
   std::array<unsigned, 3> size{block.x, block.y, block.z};
   uint64_t threads = uint64_t(block.x) * block.y * block.z;
-  const KernelInfo &info = k.info;
+  const KernelSignature &info = k.info;
   if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 1024 || threads > 1024)
     fail(info.name, ": expected a block of 1 to 1024 threads, but got ", text(size));
   if (grid.x == 0 || grid.y == 0 || grid.z == 0)
@@ -80,9 +80,9 @@ struct ExactFloats {
 
 } // namespace
 
-Report launch(const Module &module, std::string_view name, Grid grid, Grid block, size_t dynamicShared,
-              std::span<const std::byte> parameters, std::span<const MemoryRange> memory,
-              const Options &options) {
+RunReport launch(const Module &module, std::string_view name, GridSize grid, GridSize block,
+                 size_t dynamicShared, std::span<const std::byte> parameters,
+                 std::span<const MemoryRange> memory, const InterpreterOptions &options) {
   const Kernel &kernel = find(module, name);
   check(kernel, grid, block, parameters.size(), dynamicShared);
   Launch shared{kernel, grid, block, dynamicShared, parameters, {memory.begin(), memory.end()}, options};
@@ -94,7 +94,7 @@ Report launch(const Module &module, std::string_view name, Grid grid, Grid block
 
   uint64_t blocks = uint64_t(grid.x) * grid.y * grid.z;
   std::atomic<uint64_t> next{0}, end{blocks};
-  Report report;
+  RunReport report;
   uint64_t faulty = blocks;
   std::mutex mutex;
   auto work = [&] {

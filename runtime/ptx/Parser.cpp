@@ -85,11 +85,11 @@ namespace {
 class ModuleParser {
 public:
   ModuleParser(std::string_view text, std::string_view name)
-      : lexer(text, name), program(std::make_shared<Program>()) {
+      : lexer(text, name), program(std::make_shared<ParsedModule>()) {
     program->name = name;
   }
 
-  std::shared_ptr<Program> parse() {
+  std::shared_ptr<ParsedModule> parse() {
     header();
     while (lexer.peek().kind != Token::End)
       statement();
@@ -277,7 +277,7 @@ private:
   }
 
   Lexer lexer;
-  std::shared_ptr<Program> program;
+  std::shared_ptr<ParsedModule> program;
   Names names;
   size_t sharedBytes = 0, variableBytes = 0;
 };
@@ -312,8 +312,8 @@ Module parse(std::string_view text, std::string_view name) {
   return Module(ModuleParser(text, name).parse());
 }
 
-std::vector<KernelInfo> Module::kernels() const {
-  std::vector<KernelInfo> all;
+std::vector<KernelSignature> Module::kernels() const {
+  std::vector<KernelSignature> all;
   for (const Kernel &k : program->kernels)
     all.push_back(k.info);
   return all;

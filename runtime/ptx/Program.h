@@ -248,7 +248,7 @@ struct SpecialUse {
 };
 
 struct Kernel {
-  KernelInfo info;
+  KernelSignature info;
   std::vector<Instruction> code; ///< ends with an Exit that falls off the end
   std::vector<Register> registers;
   std::vector<Constant> constants;
@@ -271,7 +271,7 @@ struct Variable {
   bool writable;
 };
 
-struct Program {
+struct ParsedModule {
   std::string name;
   std::vector<Kernel> kernels;
   std::vector<Variable> variables;

@@ -18,7 +18,7 @@ void RegisterPool::reset(const Kernel &kernel, unsigned threads, size_t warps) {
 bool RegisterPool::change(const Warp &w, const Instruction &i) {
   unsigned wanted = unsigned(i.count), &own = owned[w.index];
   const Kernel &kernel = w.block.launch.kernel;
-  const KernelInfo &info = kernel.info;
+  const KernelSignature &info = kernel.info;
   if (!kernel.mostRegisters && !(kernel.blocksPerMultiprocessor && (info.required[0] || info.most[0])))
     w.block.raise(
         w, i, FaultKind::Malformed, 0, 0,

@@ -4,7 +4,7 @@
 
 namespace taylor::runtime::ptx {
 
-std::array<unsigned, 3> split(uint64_t n, Grid size) {
+std::array<unsigned, 3> split(uint64_t n, GridSize size) {
   return {unsigned(n % size.x), unsigned(n / size.x % size.y), unsigned(n / size.x / size.y)};
 }
 

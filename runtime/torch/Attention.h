@@ -22,10 +22,10 @@
 
 namespace taylor {
 
-using runtime::Axis;
 using runtime::Initial;
 using runtime::Manifest;
 using runtime::Source;
+using runtime::TensorAxis;
 using runtime::TensorInfo;
 
 struct AttentionOptions {

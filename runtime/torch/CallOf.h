@@ -348,7 +348,8 @@ private:
         : Kernel(program, inputs, problem, checkedDevice(program, inputs)) {}
     Kernel(Program &program, List inputs, const Problem &problem, const Device &device)
         : Kernel(program, inputs, problem, device, Problem::placeOf(program, device)) {}
-    Kernel(Program &program, List inputs, const Problem &problem, const Device &device, const Place &place)
+    Kernel(Program &program, List inputs, const Problem &problem, const Device &device,
+           const KernelPlace &place)
         : device(device), runner(place.device),
           artifact(program.kernel(problem.dtype, problem.d, problem.e, place)) {
       Problem::checkCount(artifact.manifest(), inputs, /*complete=*/true);
@@ -453,7 +454,7 @@ private:
   static Tensor allocate(const TensorInfo &info, const runtime::Dims &dims, const Device &device,
                          const Tensor *like) {
     Extents<int64_t> sizes;
-    for (const runtime::Axis &axis : info.axes)
+    for (const runtime::TensorAxis &axis : info.axes)
       sizes.push_back(axis.isChannel() ? axis.size : dims[axis.dim]);
     std::span<const int64_t> order;
     if (like) {

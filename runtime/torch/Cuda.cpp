@@ -11,7 +11,7 @@ namespace taylor {
 using runtime::fail;
 
 void requireCuda() {
-  runtime::cuda::Driver::get();
+  runtime::cuda::DriverApi::get();
   // A program that links libtorch_cpu alone has no CUDA until the library is there; it registers itself.
   if (!dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL))
     fail("requires a libtorch with CUDA, but libtorch_cuda.so could not be loaded (", dlerror(),

@@ -71,8 +71,9 @@ Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(op
   const runtime::FunctionInfo &info = manifest.functions[size_t(step)];
   // Who reads no key does not know how many there are (`size(u)`).
   bool readsKeys = std::any_of(info.slots.begin(), info.slots.end(), [&](const runtime::Slot &slot) {
-    const std::vector<Axis> &axes = manifest.tensor(slot).axes;
-    return std::any_of(axes.begin(), axes.end(), [](const Axis &axis) { return axis.dim == TAYLOR_DIM_U; });
+    const std::vector<TensorAxis> &axes = manifest.tensor(slot).axes;
+    return std::any_of(axes.begin(), axes.end(),
+                       [](const TensorAxis &axis) { return axis.dim == TAYLOR_DIM_U; });
   });
   if (info.isRecurrent)
     how = Kind::State;
@@ -84,7 +85,7 @@ template <typename Visit>
 void Decoder::forEachLastingAxis(const std::vector<at::Tensor> &inputs, Visit visit) const {
   for (size_t i = 0; i < given.size(); ++i)
     for (size_t j = 0; j < given[i].axes.size(); ++j)
-      if (const Axis &axis = given[i].axes[j]; !axis.isChannel() && axis.dim <= TAYLOR_DIM_G)
+      if (const TensorAxis &axis = given[i].axes[j]; !axis.isChannel() && axis.dim <= TAYLOR_DIM_G)
         visit(given[i], axis, inputs[i].size(int64_t(j)));
 }
 
@@ -121,7 +122,7 @@ int64_t Decoder::check(const std::vector<at::Tensor> &inputs, const Memory &memo
         fail("expected a memory with prepared keys ('", keptInfos()[i].name,
              "'), but got one of another decoder or version; begin the sequence anew");
   runtime::inferDims(given, views.data(), int64_t(views.size()), /*offset=*/nullptr, /*aligned=*/false);
-  forEachLastingAxis(inputs, [&](const TensorInfo &info, const Axis &axis, int64_t size) {
+  forEachLastingAxis(inputs, [&](const TensorInfo &info, const TensorAxis &axis, int64_t size) {
     if (int64_t before = memory.sizes[size_t(axis.dim)]; before >= 0 && size != before)
       fail("expected size ", before, " of axis ", axis.name, " of '", info.name,
            "', as of the tokens so far, but got ", size);
@@ -153,7 +154,7 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
       output = output.narrow(axis, memory.tokens, added);
   }
   memory.tokens += added;
-  forEachLastingAxis(inputs, [&](const TensorInfo &, const Axis &axis, int64_t size) {
+  forEachLastingAxis(inputs, [&](const TensorInfo &, const TensorAxis &axis, int64_t size) {
     memory.sizes[size_t(axis.dim)] = size;
   });
   return output;
@@ -177,13 +178,13 @@ bool Decoder::joinsAnyLength() const {
                                            [](const TensorInfo &info) { return batchAxis(info) >= 0; });
 }
 
-Decoder::Memory Decoder::gather(const std::vector<Place> &places) const {
+Decoder::Memory Decoder::gather(const std::vector<KernelPlace> &places) const {
   TORCH_CHECK(!places.empty(), "taylor: expected sequences to gather, but got none");
   Memory result;
   result.sizes = places[0].memory->sizes;
   if (result.sizes[TAYLOR_DIM_B] >= 0)
     result.sizes[TAYLOR_DIM_B] = int64_t(places.size());
-  for (const Place &place : places) {
+  for (const KernelPlace &place : places) {
     TORCH_CHECK(joinsAnyLength() || place.memory->tokens == places[0].memory->tokens,
                 "taylor: expected sequences of ", places[0].memory->tokens, " tokens, as the first, but got ",
                 place.memory->tokens);
@@ -195,7 +196,7 @@ Decoder::Memory Decoder::gather(const std::vector<Place> &places) const {
     if (axis < 0)
       return tensorOf(*places[0].memory);
     std::vector<at::Tensor> rows;
-    for (const Place &place : places)
+    for (const KernelPlace &place : places)
       rows.push_back(tensorOf(*place.memory).narrow(axis, place.row, 1));
     return at::cat(rows, axis);
   };
@@ -208,7 +209,7 @@ Decoder::Memory Decoder::gather(const std::vector<Place> &places) const {
       continue;
     }
     int64_t axis = tokenAxis(keptInfos()[i]), room = axis < 0 ? 0 : first.size(axis);
-    for (const Place &place : places)
+    for (const KernelPlace &place : places)
       room = axis < 0 ? 0 : std::min(room, place.memory->cache[i].size(axis));
     result.cache.push_back(collect(keptInfos()[i], [=](const Memory &memory) {
       return axis < 0 ? memory.cache[i] : memory.cache[i].narrow(axis, 0, room);
@@ -227,7 +228,7 @@ void Decoder::makeRoom(const std::vector<at::Tensor> &inputs, int64_t added, Mem
     if (cache.defined() && (axis < 0 || cache.size(axis) >= size))
       continue;
     std::vector<int64_t> shape;
-    for (const Axis &one : info.axes)
+    for (const TensorAxis &one : info.axes)
       shape.push_back(one.isChannel() ? one.size : 1);
     for (size_t j = 0; j < given.size(); ++j)
       for (size_t k = 0; k < given[j].axes.size(); ++k)

@@ -19,7 +19,7 @@ static at::Tensor empty(const runtime::TensorInfo &info, const Extents<c10::SymI
 at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::TensorInfo &info,
                           at::TensorList inputs, const at::Tensor *like) {
   Extents<c10::SymInt> sizes;
-  for (const runtime::Axis &axis : info.axes) {
+  for (const runtime::TensorAxis &axis : info.axes) {
     c10::SymInt size = axis.isChannel() ? axis.size : 1;
     bool found = axis.isChannel();
     for (size_t i = 0; i < inputs.size() && !found; ++i) {

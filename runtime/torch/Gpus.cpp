@@ -8,7 +8,7 @@
 namespace taylor {
 namespace {
 
-struct Gpu {
+struct DeviceGpu {
   std::string name, target;
 };
 
@@ -18,12 +18,12 @@ std::string targetOf(int capability) {
   return "sm_" + std::to_string(capability) + (capability == hopper ? "a" : "");
 }
 
-const Gpu &gpuAt(int index) {
+const DeviceGpu &gpuAt(int index) {
   static std::mutex mutex;
-  static std::deque<Gpu> gpus; // in the driver's order, which is libtorch's
+  static std::deque<DeviceGpu> gpus; // in the driver's order, which is libtorch's
   std::lock_guard lock(mutex);
   if (gpus.empty())
-    for (const runtime::cuda::DeviceInfo &device : runtime::cuda::Driver::get().devices())
+    for (const runtime::cuda::DeviceInfo &device : runtime::cuda::DriverApi::get().devices())
       gpus.push_back({device.name, targetOf(device.capability)});
   if (index < 0 || size_t(index) >= gpus.size())
     runtime::fail("expected a GPU from 0 to ", gpus.size() - 1, ", but got ", index);

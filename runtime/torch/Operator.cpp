@@ -178,7 +178,7 @@ void refuseTransforms() {
   }
 }
 
-class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
+class AttentionAutograd : public torch::autograd::Function<AttentionAutograd> {
 public:
   /// `program` is that of `spec`, its identity, and `options`.
   static variable_list forward(AutogradContext *context, at::TensorList inputs, Program *program, Text spec,
@@ -234,7 +234,7 @@ Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset
     Tensors all;
     at::TensorList completed = checked([&] { return complete(*program, inputs, all); });
     // By its text and not by its path: the file may change before the backward, traced or not.
-    return AttentionFunction::apply(completed, program.get(), Text(program->identity()), options, offset);
+    return AttentionAutograd::apply(completed, program.get(), Text(program->identity()), options, offset);
   }
   at::AutoDispatchBelowADInplaceOrView guard;
   return attentionOperator().call(inputs, spec, options, offset);
@@ -394,7 +394,7 @@ Attention::Attention(const AttentionOptions &given) {
     std::string_view name = given.spec == spec ? std::string_view() : std::string_view(given.spec);
     auto found = Program::find(spec, options, name);
     int64_t valueDim = given.valueDim > 0 ? given.valueDim : given.headDim;
-    Place place{given.device, given.device == TAYLOR_CUDA ? &targetOfGpu(0) : nullptr};
+    KernelPlace place{given.device, given.device == TAYLOR_CUDA ? &targetOfGpu(0) : nullptr};
     const runtime::Artifact &artifact = found->kernel(dtype, found->dInput < 0 ? 0 : given.headDim,
                                                       found->eInput < 0 ? 0 : valueDim, place, name);
     description = std::make_shared<const Manifest>(artifact.manifest());

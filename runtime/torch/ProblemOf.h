@@ -80,7 +80,7 @@ public:
     return Torch::device(inputs[std::max(program.dtypeInput, 0)]);
   }
 
-  static Place placeOf(const Program &program, const Device &device) {
+  static KernelPlace placeOf(const Program &program, const Device &device) {
     if (Torch::isCuda(device))
       return {TAYLOR_CUDA, &targetOfGpu(Torch::index(device))};
     return {program.interpreted ? TAYLOR_PTX : TAYLOR_CPU, nullptr};
@@ -97,7 +97,7 @@ public:
   static const runtime::Manifest &manifestFor(Program &program, List inputs) {
     ProblemOf problem(program, inputs);
     // Tensors without data may stand for those of a GPU that is not there.
-    Place place;
+    KernelPlace place;
     Device device = tellingDevice(program, inputs);
     if (program.hasStates && !Torch::isMeta(device))
       place = placeOf(program, device);

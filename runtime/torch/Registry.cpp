@@ -259,7 +259,7 @@ int Program::inputWithAxis(AxisRole axis) const {
   for (size_t i = 0; i < description.inputs.size(); ++i) {
     const runtime::TensorInfo &input = description.inputs[i];
     if (input.optional ||
-        std::ranges::find(input.axes, nameOf(axis), &runtime::Axis::name) == input.axes.end())
+        std::ranges::find(input.axes, nameOf(axis), &runtime::TensorAxis::name) == input.axes.end())
       continue;
     if (tells(input))
       return int(i);
@@ -279,14 +279,16 @@ std::vector<std::string> Program::sizedArguments(TaylorDtype dtype, int64_t d, i
   return all;
 }
 
-const runtime::Artifact *Program::search(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) const {
+const runtime::Artifact *Program::search(TaylorDtype dtype, int64_t d, int64_t e,
+                                         const KernelPlace &place) const {
   for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
     if (entry->dtype == dtype && entry->d == d && entry->e == e && entry->place == place)
       return entry->artifact.get();
   return nullptr;
 }
 
-const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) {
+const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t e,
+                                           const KernelPlace &place) {
   if (fixed)
     return fixed->manifest();
   // To learn of states what a GPU makes of them takes all of the compiler's work: what it gives is kept.
@@ -311,7 +313,7 @@ const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t
   return signatures.emplace_back(std::move(made)).manifest;
 }
 
-const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e, const Place &place,
+const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e, const KernelPlace &place,
                                          std::string_view name) {
   if (const runtime::Artifact *found = search(dtype, d, e, place))
     return *found;

@@ -3,7 +3,7 @@
 #ifndef TAYLOR_RUNTIME_TORCH_REGISTRY_H
 #define TAYLOR_RUNTIME_TORCH_REGISTRY_H
 #include "dialect/AxisRole.h"
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include "runtime/Cache.h"
 #include <atomic>
 #include <deque>
@@ -18,10 +18,10 @@ namespace taylor {
 bool isInBackward();
 
 /// What a kernel is made for and run by. A GPU is told by its target, an interpreter takes any.
-struct Place {
+struct KernelPlace {
   TaylorDevice device = TAYLOR_CPU;
   const std::string *target = nullptr; ///< Of a GPU, as taylorc knows it; lives as long as the process.
-  bool operator==(const Place &) const = default;
+  bool operator==(const KernelPlace &) const = default;
 };
 
 /// One specification under one list of options, with the kernels compiled from it so far.
@@ -47,12 +47,12 @@ public:
 
   /// The kernel for a dtype, sizes of d and e (0 where no input has the axis) and a place. Compiles on first
   /// use. `name` as in find(): the same text may have come from several files.
-  const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e, const Place &place,
+  const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e, const KernelPlace &place,
                                   std::string_view name = {});
 
   /// The manifest of such kernels. Where there is no kernel yet, none is compiled for it, but one with states
   /// for a GPU, whose sizes follow from its code.
-  const runtime::Manifest &manifest(TaylorDtype dtype, int64_t d, int64_t e, const Place &place);
+  const runtime::Manifest &manifest(TaylorDtype dtype, int64_t d, int64_t e, const KernelPlace &place);
 
   /// Runs code for GPUs in the interpreter.
   bool interpreted = false;
@@ -71,7 +71,7 @@ private:
   struct Entry {
     TaylorDtype dtype;
     int64_t d, e;
-    Place place;
+    KernelPlace place;
     std::shared_ptr<const runtime::Artifact> artifact;
     const Entry *next;
   };
@@ -82,7 +82,7 @@ private:
   };
   class Turn;
   std::vector<std::string> sizedArguments(TaylorDtype dtype, int64_t d, int64_t e) const;
-  const runtime::Artifact *search(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) const;
+  const runtime::Artifact *search(TaylorDtype dtype, int64_t d, int64_t e, const KernelPlace &place) const;
   std::string pinned;
   std::vector<std::string> arguments;
   bool namesTarget = false; ///< Among the arguments.

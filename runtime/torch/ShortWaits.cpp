@@ -5,7 +5,7 @@
 // A thread of libgomp that waits spins for 3 to 15 ms before it sleeps. On a core that another program wants
 // it spends its share so, and comes late to the next parallel region: with one of two cores busy a step took
 // 10 to 20 times as long. Here it spins for a moment, which bridges what lies between two regions of short
-// calls, and then sleeps (runtime/bench/README.md has the times of other choices).
+// calls, and then sleeps (runtime/lab/bench/README.md has the times of other choices).
 #include <alloca.h>
 #include <cstring>
 #include <unistd.h>

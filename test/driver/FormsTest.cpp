@@ -3,7 +3,7 @@
 // Why a form that nobody asked for is left out: it is refused, or the compiler has a fault, which nobody
 // would see if it were taken for a refusal.
 #include "codegen/Driver/Driver.h"
-#include "codegen/RegisterAll.h"
+#include "codegen/Driver/RegisterAll.h"
 
 #include "gtest/gtest.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A compiler without lld inside links by the machine's linkers: this program has codegen/Linker.cpp without
-// TAYLOR_LLD.
-#include "codegen/Linker.h"
+// A compiler without lld inside links by the machine's linkers: this program has codegen/Artifact/Linker.cpp
+// without TAYLOR_LLD.
+#include "codegen/Artifact/Linker.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"

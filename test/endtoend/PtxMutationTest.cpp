@@ -2,7 +2,7 @@
 // Compiled attention, forward and backward, with every wait, barrier, commit and swizzle of its PTX broken in
 // turn: the interpreter reports a fault, a result is wrong, or, without a swizzle, banks conflict that did
 // not.
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include "runtime/Error.h"
 #include "runtime/artifact.h"
 #include "runtime/ptx/Interpreter.h"

@@ -1,4 +1,4 @@
-# Kernels that begin before the one before them has ended (sm_90+early, an experiment: codegen/NVPTX/HOPPER.md), in the interpreter: results are right, and
+# Kernels that begin before the one before them has ended (sm_90+early, an experiment: codegen/Targets/NVPTX/HOPPER.md), in the interpreter: results are right, and
 # without any one of their waits a kernel touches what another one of the call writes.
 # REQUIRES: taylorc
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %spec_dir %t

@@ -12,7 +12,7 @@
 //     {"taylor": ..
 //
 // A "-" stands for a null pointer. Any other input is a file.
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include "runtime/Error.h"
 #include "test/fuzz/MemoryFile.h"
 #include <deque>

@@ -13,9 +13,9 @@ namespace {
 constexpr unsigned kMostThreads = 128; // of a block that is run: registers take memory for each warp
 constexpr uint64_t kMostSteps = 500;
 
-void start(const ptx::Module &module, const ptx::KernelInfo &kernel) {
-  ptx::Grid block{kernel.required[0] ? kernel.required[0] : 32, std::max(kernel.required[1], 1u),
-                  std::max(kernel.required[2], 1u)};
+void start(const ptx::Module &module, const ptx::KernelSignature &kernel) {
+  ptx::GridSize block{kernel.required[0] ? kernel.required[0] : 32, std::max(kernel.required[1], 1u),
+                      std::max(kernel.required[2], 1u)};
   if (uint64_t(block.x) * block.y * block.z > kMostThreads || kernel.parameterBytes > 4096)
     return;
   alignas(64) std::byte memory[1024] = {};
@@ -25,7 +25,7 @@ void start(const ptx::Module &module, const ptx::KernelInfo &kernel) {
   for (size_t at = 0; at + sizeof(address) <= parameters.size(); at += sizeof(address))
     std::copy_n(reinterpret_cast<std::byte *>(&address), sizeof(address), &parameters[at]);
   ptx::MemoryRange range{memory, sizeof(memory), "memory"};
-  ptx::Options options;
+  ptx::InterpreterOptions options;
   options.profile = true;
   options.limit = kMostSteps;
   // Without checks, instructions whose operands nobody wrote run too.
@@ -40,7 +40,7 @@ void start(const ptx::Module &module, const ptx::KernelInfo &kernel) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {
     ptx::Module module = ptx::parse({reinterpret_cast<const char *>(data), size});
-    for (const ptx::KernelInfo &kernel : module.kernels())
+    for (const ptx::KernelSignature &kernel : module.kernels())
       try {
         start(module, kernel);
       } catch (const Error &) { // more shared memory than a block may have

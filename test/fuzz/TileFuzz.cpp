@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tile programs in text, and kernels of threads: parser, verifiers, printer.
-#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
 #include "dialect/Tile/TileDialect.h"
 #include "test/fuzz/ModuleReader.h"
 

@@ -38,5 +38,5 @@ assert len(targets) >= 9, targets
 for target in targets:
     run("make", "-C", folder, target)
 made = {path.relative_to(folder).as_posix() for path in folder.rglob("*.h.inc")}
-assert {"passes/Passes.h.inc", "passes/LowerToTile/Passes.h.inc", "codegen/NVPTX/Simt/SimtEnums.h.inc"} <= made, made
+assert {"passes/Passes.h.inc", "passes/LowerToTile/Passes.h.inc", "codegen/Targets/NVPTX/Simt/SimtEnums.h.inc"} <= made, made
 shutil.rmtree(folder)

@@ -25,7 +25,7 @@ def scopes(lines):
 
 
 # Its path is that of the interface, runtime/artifact.h, except for a letter's case.
-OTHER_GUARDS = {"runtime/Artifact.h": "TAYLOR_RUNTIME_ARTIFACTFILE_H"}
+OTHER_GUARDS = {"runtime/ArtifactFile.h": "TAYLOR_RUNTIME_ARTIFACTFILE_H"}
 
 
 def guard(name, text):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/MinimumCut.h"
+#include "passes/Derive/MinimumCut.h"
 #include <gtest/gtest.h>
 
 using taylor::MinimumCut;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files that are no artifact, or none for this machine: each is refused by a message, whole, before its code
 // runs.
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
 #include "test/runtime/Fixture.h"

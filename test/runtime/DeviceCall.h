@@ -3,7 +3,7 @@
 // with a few bytes changed.
 #ifndef TAYLOR_TEST_RUNTIME_DEVICECALL_H
 #define TAYLOR_TEST_RUNTIME_DEVICECALL_H
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include "runtime/Call.h"
 #include "test/runtime/Fixture.h"
 #include <cstring>

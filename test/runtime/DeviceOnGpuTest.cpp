@@ -33,7 +33,7 @@ class OnGpu : public OfDevice {
 protected:
   static void SetUpTestSuite() { setenv("TAYLOR_CUDA_DRIVER", FAKE_DRIVER, 1); }
   void SetUp() override {
-    runtime::cuda::Driver::get();
+    runtime::cuda::DriverApi::get();
     fake.calls.clear();
     fake.launches.clear();
     fake.failures.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The small parts: hashes, processor features, overlap, blocks, threads, memory, child processes.
-#include "runtime/Artifact.h"
+#include "runtime/ArtifactFile.h"
 #include "runtime/Blocks.h"
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"

@@ -2,7 +2,7 @@
 # REQUIRES: compiler, torch
 # UNSUPPORTED: sanitizer
 # RUN: env TRITON_INTERPRET=1 %python %s %source_dir %bin_dir
-"""Opponents of runtime/gpu-check compute what our specifications say: outputs and gradients of the code that `taylorc --emit=torch` prints."""
+"""Opponents of runtime/lab/gpu-check compute what our specifications say: outputs and gradients of the code that `taylorc --emit=torch` prints."""
 import importlib.util
 import pathlib
 import subprocess
@@ -16,7 +16,7 @@ from torch.nn.attention.flex_attention import flex_attention
 
 source, binaries = map(pathlib.Path, sys.argv[1:3])
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(source / "runtime" / "gpu-check"))
+sys.path.insert(0, str(source / "runtime" / "lab" / "gpu-check"))
 import opponents
 from contenders import Problem
 from device import Host

@@ -3,7 +3,7 @@
 # UNSUPPORTED: sanitizer
 # The driver without a GPU has the interpreter; ptxas reads the same texts, where it is installed.
 # RUN: env TAYLOR_CUDA_DRIVER=%lib_dir/libfake-cuda-driver.so %python %s %source_dir %t %cc %python "%ptxas"
-"""runtime/gpu-check/products.py: every product is exact in the interpreter, by a GPU's text and calls; messages."""
+"""runtime/lab/gpu-check/products.py: every product is exact in the interpreter, by a GPU's text and calls; messages."""
 import contextlib
 import io
 import os
@@ -14,7 +14,7 @@ import sys
 
 source, work = map(pathlib.Path, sys.argv[1:3])
 cc, python, ptxas = sys.argv[3:6]
-HERE = source / "runtime" / "gpu-check"
+HERE = source / "runtime" / "lab" / "gpu-check"
 shutil.rmtree(work, ignore_errors=True)
 work.mkdir(parents=True)
 sys.dont_write_bytecode = True

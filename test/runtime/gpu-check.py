@@ -4,7 +4,7 @@
 # SHARDS: 2
 # The programs run on processors and in the interpreter, which reads the text of PTX and no machine code.
 # RUN: env TAYLOR_PTXAS= %python %s %source_dir %bin_dir %lib_dir %t %cc %shard %python
-"""runtime/gpu-check: a folder is packed and its program run here, on the processor; damage is found; every message, whole."""
+"""runtime/lab/gpu-check: a folder is packed and its program run here, on the processor; damage is found; every message, whole."""
 import contextlib
 import io
 import json
@@ -18,7 +18,7 @@ import sys
 import torch
 
 source, binaries, libraries, work = map(pathlib.Path, sys.argv[1:5])
-HERE = source / "runtime" / "gpu-check"
+HERE = source / "runtime" / "lab" / "gpu-check"
 shutil.rmtree(work, ignore_errors=True)
 work.mkdir(parents=True)
 sys.dont_write_bytecode = True

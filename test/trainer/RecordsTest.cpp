@@ -54,8 +54,8 @@ std::vector<Found> recordsOf(const InputFile &file, const RecordOptions &options
                              std::vector<std::pair<Cursor, size_t>> *ends = nullptr) {
   std::vector<Found> found;
   std::unique_ptr<RecordSource> source = openRecords(file, options, from);
-  for (Block block; source->next(block);) {
-    for (const Block::Record &record : block.records) {
+  for (RecordBlock block; source->next(block);) {
+    for (const RecordBlock::Record &record : block.records) {
       RecordText content = readRecord(file.format, options.field, block, record);
       found.push_back({record.number, content.text, content.defect ? int(*content.defect) : -1});
     }

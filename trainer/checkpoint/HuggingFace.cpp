@@ -29,7 +29,7 @@ at::Tensor rotate(const at::Tensor &x) {
 
 std::vector<std::string> axisNames(const runtime::TensorInfo &info) {
   std::vector<std::string> names;
-  for (const runtime::Axis &axis : info.axes)
+  for (const runtime::TensorAxis &axis : info.axes)
     names.push_back(axis.name);
   return names;
 }
@@ -79,7 +79,7 @@ ordered_json describeInputs(const Model &model) {
 ordered_json describeSizes(const Model &model) {
   ordered_json sizes = {{"h", model.settings().heads}, {"g", model.settings().keyValueHeads()}};
   auto add = [&](const runtime::TensorInfo &info) {
-    for (const runtime::Axis &axis : info.axes)
+    for (const runtime::TensorAxis &axis : info.axes)
       if (axis.isChannel())
         sizes[axis.name] = axis.size;
   };

@@ -2,7 +2,7 @@
 #include "trainer/distributed/Launcher.h"
 #include "trainer/distributed/World.h"
 #include "trainer/support/Error.h"
-#include "trainer/support/Interrupt.h"
+#include "trainer/support/Main.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>

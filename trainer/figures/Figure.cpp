@@ -9,9 +9,9 @@ namespace taylor::trainer {
 
 namespace {
 
-class Reader {
+class RunReader {
 public:
-  Reader(const fs::path &file, const std::string &scale) : file(file), scale(scale) {}
+  RunReader(const fs::path &file, const std::string &scale) : file(file), scale(scale) {}
 
   Figure read(const toml::table &table) {
     Figure figure;
@@ -120,7 +120,7 @@ private:
 Figure readFigure(const fs::path &file, const std::string &scale) {
   if (!fs::is_regular_file(file))
     fail("expected a figure's file, but '", file.string(), "' does not exist");
-  return Reader(file, scale).read(parseToml(file));
+  return RunReader(file, scale).read(parseToml(file));
 }
 
 } // namespace taylor::trainer

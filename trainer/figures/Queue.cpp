@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/figures/Queue.h"
-#include "trainer/figures/SameRun.h"
+#include "trainer/figures/Pictures.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
-#include "trainer/support/Interrupt.h"
+#include "trainer/support/Main.h"
 #include "trainer/training/RunFolder.h"
 #include <cerrno>
 #include <chrono>

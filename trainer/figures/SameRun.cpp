@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/figures/SameRun.h"
+#include "trainer/figures/Pictures.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <algorithm>

@@ -4,11 +4,10 @@
 #include "trainer/checkpoint/LoadedModel.h"
 #include "trainer/checkpoint/Safetensors.h"
 #include "trainer/generation/TextStream.h"
-#include "trainer/support/Activity.h"
 #include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
-#include "trainer/support/Interrupt.h"
+#include "trainer/support/Main.h"
 #include "trainer/support/Parallel.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>

@@ -14,9 +14,9 @@ namespace taylor::trainer {
 
 namespace {
 
-using runtime::Axis;
 using runtime::Initial;
 using runtime::Source;
+using runtime::TensorAxis;
 using runtime::TensorInfo;
 
 // More would not be addressed, with model.hidden of them for each.

@@ -115,7 +115,7 @@ private:
   at::Tensor runLayer(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
                       const Groups *groups) const;
   at::Tensor run(const at::Tensor &tokens, at::Tensor documents, const Groups *groups) const;
-  int64_t axisSize(const runtime::Axis &axis) const;
+  int64_t axisSize(const runtime::TensorAxis &axis) const;
 
   ModelConfig config;
   AttentionFunction attention;

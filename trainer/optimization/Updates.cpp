@@ -2,7 +2,7 @@
 #include "trainer/optimization/Updates.h"
 #include "trainer/optimization/Schedule.h"
 #include "trainer/support/Error.h"
-#include "trainer/support/Interrupt.h"
+#include "trainer/support/Main.h"
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/support/Activity.h"
+#include "trainer/support/Main.h"
 #include <mutex>
 
 namespace taylor::trainer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/support/Interrupt.h"
 #include "runtime/StandardStreams.h"
+#include "trainer/support/Main.h"
 #include <csignal>
 #include <poll.h>
 

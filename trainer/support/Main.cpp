@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/support/Main.h"
-#include "trainer/support/Activity.h"
 #include "trainer/support/Error.h"
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>

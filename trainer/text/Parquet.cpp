@@ -46,7 +46,7 @@ public:
     }
   }
 
-  bool next(Block &block) override {
+  bool next(RecordBlock &block) override {
     block.bytes.clear();
     block.records.clear();
     try {
@@ -184,7 +184,7 @@ private:
     }
   }
 
-  void append(Block &block, const arrow::Array &column) {
+  void append(RecordBlock &block, const arrow::Array &column) {
     for (int64_t i = 0; i < column.length(); ++i) {
       if (skip > 0) {
         --skip;
@@ -194,9 +194,9 @@ private:
       ++position.number;
       std::optional<std::string_view> text = textAt(column, i);
       if (!text) {
-        block.records.push_back({0, 0, position.number, Block::Record::Missing});
+        block.records.push_back({0, 0, position.number, RecordBlock::Record::Missing});
       } else if (int64_t(text->size()) > kLongestRecord) {
-        block.records.push_back({0, 0, position.number, Block::Record::TooLong});
+        block.records.push_back({0, 0, position.number, RecordBlock::Record::TooLong});
       } else {
         block.records.push_back({block.bytes.size(), text->size(), position.number});
         block.bytes += *text;

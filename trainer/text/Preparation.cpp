@@ -3,12 +3,11 @@
 #include "runtime/Hash.h"
 #include "trainer/config/Config.h"
 #include "trainer/report/Progress.h"
-#include "trainer/support/Activity.h"
 #include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
-#include "trainer/support/Interrupt.h"
 #include "trainer/support/Json.h"
+#include "trainer/support/Main.h"
 #include "trainer/support/Parallel.h"
 #include "trainer/text/Corpus.h"
 #include "trainer/text/Inputs.h"
@@ -114,8 +113,8 @@ std::string trainOnSample(const PreparationOptions &options, const std::vector<I
     const InputFile &file = files[i * files.size() / count];
     int64_t share = kTokenizerSample * (i + 1) / count; // what one file lacks the next may give
     std::unique_ptr<RecordSource> source = openRecords(file, recordOptions);
-    for (Block block; size < share && source->next(block);)
-      for (const Block::Record &record : block.records) {
+    for (RecordBlock block; size < share && source->next(block);)
+      for (const RecordBlock::Record &record : block.records) {
         if (size >= share)
           break;
         RecordText text = readRecord(file.format, options.field, block, record);
@@ -204,7 +203,7 @@ std::string makeModel(const PreparationOptions &options, const std::vector<Input
 // Throws Error where a file's beginning is not what it should be.
 void requireReadable(const std::vector<InputFile> &files, const RecordOptions &recordOptions) {
   for (const InputFile &file : files) {
-    Block block;
+    RecordBlock block;
     openRecords(file, recordOptions)->next(block);
   }
 }

@@ -41,9 +41,9 @@ void appendUtf8(std::string &to, unsigned point) {
   }
 }
 
-class Reader {
+class FieldReader {
 public:
-  Reader(std::string_view json, std::string_view field) : rest(json), path(field) {}
+  FieldReader(std::string_view json, std::string_view field) : rest(json), path(field) {}
 
   RecordField read() {
     RecordField result;
@@ -265,6 +265,8 @@ private:
 
 } // namespace
 
-RecordField findField(std::string_view json, std::string_view field) { return Reader(json, field).read(); }
+RecordField findField(std::string_view json, std::string_view field) {
+  return FieldReader(json, field).read();
+}
 
 } // namespace taylor::trainer

@@ -16,12 +16,12 @@ static std::exception_ptr namingMemory(const std::string &work) {
   }
 }
 
-EncodedBlock encodeBlock(const Block &block, const InputFile &file, const Tokenizer &tokenizer,
+EncodedBlock encodeBlock(const RecordBlock &block, const InputFile &file, const Tokenizer &tokenizer,
                          const EncodeOptions &options) {
   EncodedBlock encoded;
   encoded.next = block.next;
   encoded.consumed = block.consumed;
-  for (const Block::Record &record : block.records) {
+  for (const RecordBlock::Record &record : block.records) {
     RecordText content = readRecord(file.format, options.records.field, block, record);
     if (content.defect) {
       encoded.bad.push_back({record.number, *content.defect});
@@ -121,7 +121,7 @@ void RecordPipeline::encode() {
       job->encoded = encodeBlock(job->block, files[job->file], tokenizer, options);
       job->encoded.file = job->file;
     } catch (...) {
-      const std::vector<Block::Record> &records = job->block.records;
+      const std::vector<RecordBlock::Record> &records = job->block.records;
       job->failure = namingMemory(text("tokenizing '", files[job->file].path.string(), "' behind line ",
                                        records.empty() ? 0 : records[0].number - 1));
     }

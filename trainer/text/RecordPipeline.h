@@ -30,7 +30,7 @@ struct EncodedBlock {
   };
   size_t file = 0;
   Cursor next;
-  int64_t consumed = 0;         // as Block says
+  int64_t consumed = 0;         // as RecordBlock says
   std::vector<uint16_t> tokens; // of all documents, one after another
   std::vector<Document> documents;
   std::vector<Bad> bad;
@@ -38,7 +38,7 @@ struct EncodedBlock {
 };
 
 /// <s> and the tokens of each record's text and </s>; without </s> where that is cut to maxDocumentTokens.
-EncodedBlock encodeBlock(const Block &block, const InputFile &file, const Tokenizer &tokenizer,
+EncodedBlock encodeBlock(const RecordBlock &block, const InputFile &file, const Tokenizer &tokenizer,
                          const EncodeOptions &options);
 
 class RecordPipeline {
@@ -56,7 +56,7 @@ public:
 private:
   struct Job {
     size_t file;
-    Block block;
+    RecordBlock block;
     EncodedBlock encoded;
     int64_t bytes = 0; // of the block
     std::exception_ptr failure;

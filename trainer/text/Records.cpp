@@ -34,7 +34,7 @@ class LineSource : public RecordSource {
 public:
   LineSource(const InputFile &file, Cursor from) : ahead(file, from), position(from) {}
 
-  bool next(Block &block) override {
+  bool next(RecordBlock &block) override {
     block.records.clear();
     block.bytes = std::move(rest);
     rest.clear();
@@ -60,9 +60,9 @@ public:
       size_t newline = std::min(block.bytes.find('\n', begin), end);
       ++position.number;
       if (block.bytes.find_first_not_of(" \t\r\n", begin) < newline)
-        block.records.push_back(
-            {begin, newline - begin, position.number,
-             int64_t(newline - begin) > kLongestRecord ? Block::Record::TooLong : Block::Record::Whole});
+        block.records.push_back({begin, newline - begin, position.number,
+                                 int64_t(newline - begin) > kLongestRecord ? RecordBlock::Record::TooLong
+                                                                           : RecordBlock::Record::Whole});
       begin = newline + 1;
     }
     position.offset += end;
@@ -72,7 +72,7 @@ public:
 
 private:
   // Of a line without an end in sight nothing is kept.
-  bool skipLine(Block &block) {
+  bool skipLine(RecordBlock &block) {
     size_t newline = std::string::npos;
     while (newline == std::string::npos && !ahead.ended) {
       position.offset += block.bytes.size();
@@ -85,11 +85,11 @@ private:
     ++position.number;
     rest = block.bytes.substr(end);
     block.bytes.clear();
-    block.records.push_back({0, 0, position.number, Block::Record::TooLong});
+    block.records.push_back({0, 0, position.number, RecordBlock::Record::TooLong});
     finish(block);
     return true;
   }
-  void finish(Block &block) {
+  void finish(RecordBlock &block) {
     block.next = position;
     block.consumed = ahead.bytes->consumed();
   }
@@ -105,7 +105,7 @@ public:
   PieceSource(const InputFile &file, int64_t pieceSize, Cursor from)
       : ahead(file, from), pieceSize(pieceSize), position(from) {}
 
-  bool next(Block &block) override {
+  bool next(RecordBlock &block) override {
     block.bytes.clear();
     block.records.clear();
     while (int64_t(block.bytes.size()) < kBlockBytes) {
@@ -213,12 +213,12 @@ const char *wayOut(Defect defect) {
   }
 }
 
-RecordText readRecord(Format format, const std::string &field, const Block &block,
-                      const Block::Record &record) {
+RecordText readRecord(Format format, const std::string &field, const RecordBlock &block,
+                      const RecordBlock::Record &record) {
   std::string_view bytes = block.of(record);
-  if (record.state == Block::Record::Missing)
+  if (record.state == RecordBlock::Record::Missing)
     return {"", Defect::NotText};
-  if (record.state == Block::Record::TooLong)
+  if (record.state == RecordBlock::Record::TooLong)
     return {"", Defect::TooLong};
   if (format != Format::JsonLines)
     return validUtf8Prefix(bytes) == bytes.size() ? RecordText{std::string(bytes), std::nullopt}

@@ -29,7 +29,7 @@ struct Cursor {
   bool operator==(const Cursor &) const = default;
 };
 
-struct Block {
+struct RecordBlock {
   struct Record {
     size_t begin, size; // in `bytes`; not the text yet where it is JSON
     int64_t number;     // line or row, from 1
@@ -49,7 +49,7 @@ public:
   virtual ~RecordSource() = default;
   /// The next block; false at the end. Which records there are does not depend on how they come in blocks.
   /// Throws Error where the file cannot be read on.
-  virtual bool next(Block &block) = 0;
+  virtual bool next(RecordBlock &block) = 0;
 };
 
 /// Throws Error if the file cannot be opened, or is a Parquet file without that column of text.
@@ -71,8 +71,8 @@ struct RecordText {
   std::string text;
   std::optional<Defect> defect;
 };
-RecordText readRecord(Format format, const std::string &field, const Block &block,
-                      const Block::Record &record);
+RecordText readRecord(Format format, const std::string &field, const RecordBlock &block,
+                      const RecordBlock::Record &record);
 
 } // namespace taylor::trainer
 #endif

@@ -8,15 +8,15 @@ namespace taylor::trainer {
 namespace profiler = torch::autograd::profiler;
 using torch::profiler::impl::ActivityType;
 
-Profile::Profile(const LogConfig &config, std::filesystem::path folder, c10::Device device)
+StepProfile::StepProfile(const LogConfig &config, std::filesystem::path folder, c10::Device device)
     : config(config), folder(std::move(folder)), device(device) {}
 
-Profile::~Profile() {
+StepProfile::~StepProfile() {
   if (running)
     profiler::disableProfiler();
 }
 
-void Profile::begin(int64_t step) {
+void StepProfile::begin(int64_t step) {
   if (config.profileSteps == 0 || running || step < config.profileFrom ||
       step >= config.profileFrom + config.profileSteps)
     return;
@@ -32,7 +32,7 @@ void Profile::begin(int64_t step) {
   first = step;
 }
 
-std::filesystem::path Profile::end(int64_t step, bool last) {
+std::filesystem::path StepProfile::end(int64_t step, bool last) {
   if (!running || (step + 1 < config.profileFrom + config.profileSteps && !last))
     return {};
   running = false;

@@ -9,10 +9,10 @@ namespace taylor::trainer {
 
 /// libtorch's profile of a window of steps, as a Chrome trace: trace-FIRST-LAST.json in the run's folder,
 /// which chrome://tracing and ui.perfetto.dev open.
-class Profile {
+class StepProfile {
 public:
-  Profile(const LogConfig &config, std::filesystem::path folder, c10::Device device);
-  ~Profile();
+  StepProfile(const LogConfig &config, std::filesystem::path folder, c10::Device device);
+  ~StepProfile();
 
   /// Around each step, which counts from 1. `end` returns the trace's path behind the window's last step,
   /// which is the run's last where that comes first; else an empty one.

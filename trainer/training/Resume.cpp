@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/training/Resume.h"
 #include "runtime/Hash.h"
 #include "trainer/support/Error.h"
+#include "trainer/training/Beginning.h"
 #include <set>
 
 namespace fs = std::filesystem;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/training/Speed.h"
-#include "runtime/bench/Peak.h"
 #include "runtime/torch/Cuda.h"
+#include "runtime/torch/Peak.h"
 #include "trainer/model/Gpus.h"
+#include "trainer/training/Beginning.h"
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <c10/core/CachingDeviceAllocator.h>
@@ -22,7 +22,7 @@ double peakOf(const Config &config, c10::Device device) {
     // it too high.
     double best = 0;
     for (int round = 0; round < 16; ++round)
-      best = std::max(best, 1e9 * bench::measurePeak(TAYLOR_F32, at::get_num_threads()));
+      best = std::max(best, 1e9 * measurePeak(TAYLOR_F32, at::get_num_threads()));
     return best;
   }
   const Gpu *gpu = findGpu(nameOfGpu(device.index()));

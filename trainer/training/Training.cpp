@@ -13,11 +13,9 @@
 #include "trainer/optimization/Updates.h"
 #include "trainer/report/Metrics.h"
 #include "trainer/report/Progress.h"
-#include "trainer/support/Activity.h"
 #include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
-#include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
 #include "trainer/support/Parallel.h"
 #include "trainer/text/Corpus.h"
@@ -25,11 +23,9 @@
 #include "trainer/text/PreparedText.h"
 #include "trainer/text/Recall.h"
 #include "trainer/text/Sampler.h"
+#include "trainer/training/Beginning.h"
 #include "trainer/training/Profile.h"
-#include "trainer/training/Resume.h"
 #include "trainer/training/RunFolder.h"
-#include "trainer/training/Speed.h"
-#include "trainer/training/Start.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -140,7 +136,7 @@ private:
   // For data, of the time of warm steps; not a number before there are any.
   double waitedShare() const { return trainedTokens ? waitedSeconds / trainedSeconds : NAN; }
   void say(const std::string &line);
-  // The file that Profile::end() has written, if it has.
+  // The file that StepProfile::end() has written, if it has.
   void sayProfile(const fs::path &trace) {
     if (!trace.empty())
       say("profile    " + trace.string());
@@ -167,7 +163,7 @@ private:
   Checkpoint checkpoint;
   ModelCost cost;
   double peak; // operations per second; 0: unknown
-  Profile profile;
+  StepProfile profile;
   std::unique_ptr<Metrics> metrics; // null in all processes but the first
   std::optional<Progress> progress; // so too
   std::unique_ptr<BatchLoader> batches;

@@ -75,7 +75,7 @@ const char *taylor_describe_kernel(const char *spec, const char *options, const 
     auto program = Program::find(linesOf(spec), options);
     for (TaylorDtype type : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F16, TAYLOR_F64})
       if (std::string_view(runtime::dtypeName(type)) == dtype) {
-        Place place{program->interpreted ? TAYLOR_PTX : TAYLOR_CPU, nullptr};
+        KernelPlace place{program->interpreted ? TAYLOR_PTX : TAYLOR_CPU, nullptr};
         return program->kernel(type, program->dInput < 0 ? 0 : d, program->eInput < 0 ? 0 : e, place)
             .manifest()
             .text;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The frame against the interpreter's numbers, and under a target of a few lines: a tile is the values of its
 // elements, or memory that the test only takes note of.
-#include "codegen/Frame/KernelFrame.h"
-#include "codegen/Frame/Scalars.h"
-#include "codegen/Frame/Tables.h"
+#include "codegen/Targets/Frame/KernelFrame.h"
+#include "codegen/Targets/Frame/Scalars.h"
+#include "codegen/Targets/Frame/Tables.h"
 #include "dialect/Tile/Extents.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

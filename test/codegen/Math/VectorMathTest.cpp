@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// taylor-cpu-expand-math: the polynomials of codegen/Math/VectorMath against the C library in long double,
-// over each function's useful range: compiled for this machine and run, 16 lanes at a time. Errors are in
-// units of the last place.
-#include "codegen/CPU/Passes.h"
+// taylor-cpu-expand-math: the polynomials of codegen/Targets/Math/VectorMath against the C library in long
+// double, over each function's useful range: compiled for this machine and run, 16 lanes at a time. Errors
+// are in units of the last place.
+#include "codegen/Targets/CPU/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,7 +2,7 @@
 // A whole forward of softmax attention, with copies that are waited for at once: online softmax over ragged,
 // causal tiles.
 #include "KernelRun.h"
-#include "codegen/NVPTX/Ptxas.h"
+#include "codegen/Targets/NVPTX/Ptxas.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir::simt::test;

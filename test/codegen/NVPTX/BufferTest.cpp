@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Places in swizzled buffers: each element has its own, and what a warp accesses at once lies in different
 // banks.
-#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
 #include "mlir/IR/Builders.h"
 #include <gtest/gtest.h>
 #include <set>

@@ -2,11 +2,11 @@
 // Compiles a tile program with layouts to PTX and runs it in the interpreter.
 #ifndef TAYLOR_TEST_CODEGEN_NVPTX_KERNELRUN_H
 #define TAYLOR_TEST_CODEGEN_NVPTX_KERNELRUN_H
-#include "codegen/NVPTX/Contract.h"
-#include "codegen/NVPTX/Emit/Emit.h"
-#include "codegen/NVPTX/Passes.h"
-#include "codegen/NVPTX/Simt/SimtDialect.h"
-#include "codegen/NVPTX/Targets.h"
+#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/Emit/Emit.h"
+#include "codegen/Targets/NVPTX/Passes.h"
+#include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
+#include "codegen/Targets/NVPTX/Targets.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -175,8 +175,8 @@ inline void run(const std::string &code, unsigned blocks, unsigned threads, size
   ptx::Module module = ptx::parse(code);
   std::string name = module.kernels().front().name;
   for (uint64_t seed : {0, 1}) {
-    ptx::Report report = ptx::launch(module, name, {blocks}, {threads}, shared,
-                                     std::as_bytes(std::span(parameters)), ranges, {.seed = seed});
+    ptx::RunReport report = ptx::launch(module, name, {blocks}, {threads}, shared,
+                                        std::as_bytes(std::span(parameters)), ranges, {.seed = seed});
     ASSERT_EQ(report.fault ? report.fault->message : "", "") << code;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is said of kernels without running them: numbers worked out by hand for a text of two entries.
-#include "codegen/NVPTX/KernelReport.h"
+#include "codegen/Targets/NVPTX/KernelReport.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code is emitted with all switches of LLVM's code generator that it was designed with, or not at all.
-#include "codegen/NVPTX/Emit/Emit.h"
+#include "codegen/Targets/NVPTX/Emit/Emit.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Config/llvm-config.h"

@@ -9,7 +9,7 @@ usage: started.py cover FULL BIN_DIR SPEC_DIR SHARE    a pairwise cover of the t
 
 The last is one command for the whole catalogue:
 
-    nice python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md"""
+    nice python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/Targets/NVPTX/sm_90a.md"""
 import os
 import pathlib
 import re
@@ -116,7 +116,7 @@ def write_table(bin_dir, spec_dir, file, chosen):
     total = len(names) * len(columns) * len(SEEDS)
     text = f"""# sm_90a: every specification in the interpreter
 
-    python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md
+    python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/Targets/NVPTX/sm_90a.md
 
 writes this. Each specification of `examples/specs` is compiled for sm_90a and run by the
 interpreter (`runtime/ptx`), forward and backward, at {SHAPE}. The interpreter runs

@@ -72,7 +72,7 @@ struct FakeModule {
 };
 struct FakeFunction {
   const FakeModule *module;
-  ptx::KernelInfo kernel;
+  ptx::KernelSignature kernel;
 };
 std::deque<FakeModule> modules;
 std::deque<FakeFunction> functions;
@@ -93,7 +93,7 @@ int execute(const FakeFunction &function, const FakeLaunch &launch) {
         ranges.push_back({reinterpret_cast<void *>(address), allocation.bytes, "memory"});
   }
   auto parameters = std::as_bytes(std::span(launch.parameters));
-  ptx::Report report =
+  ptx::RunReport report =
       ptx::launch(function.module->module, launch.kernel, {launch.grid[0], launch.grid[1], launch.grid[2]},
                   {launch.block[0], launch.block[1], launch.block[2]}, launch.shared, parameters, ranges);
   state.fault = report.fault ? report.fault->message : "";
@@ -266,7 +266,7 @@ int cuModuleGetFunction(cuda::Function *function, cuda::Module module, const cha
   int code = called("cuModuleGetFunction", name);
   assign(function, numberOf(module) + 1);
   if (const FakeModule *known = handleOf(modules, numberOf(module))) {
-    for (const ptx::KernelInfo &kernel : known->module.kernels())
+    for (const ptx::KernelSignature &kernel : known->module.kernels())
       if (kernel.name == name) {
         std::lock_guard lock(state.mutex);
         assign(function, numberOf(&functions.emplace_back(FakeFunction{known, kernel})));
@@ -308,7 +308,7 @@ static int launch(const char *call, cuda::Function handle, const cuda::LaunchCon
   if (const FakeFunction *known = handleOf(functions, function)) {
     FakeLaunch launch{known->kernel.name, {x, y, z}, {bx, by, bz}, to.sharedBytes, stream, current(), {}};
     launch.parameters.resize((known->kernel.parameterBytes + 7) / 8);
-    for (size_t i = 0; const ptx::Parameter &parameter : known->kernel.parameters)
+    for (size_t i = 0; const ptx::KernelParameter &parameter : known->kernel.parameters)
       std::memcpy(reinterpret_cast<char *>(launch.parameters.data()) + parameter.offset, parameters[i++],
                   parameter.bytes);
     int code = called(call, launch.kernel);

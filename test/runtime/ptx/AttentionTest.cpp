@@ -91,7 +91,7 @@ struct Call {
           for (unsigned c = 0; c < channels; ++c)
             tensor->at(h, t, c) = uint16_t(bits(normal(random)) >> 16);
   }
-  Report run(const Module &module, uint64_t seed) {
+  RunReport run(const Module &module, uint64_t seed) {
     struct {
       TensorMap q, k, v, o;
       uint32_t blocks;
@@ -111,7 +111,7 @@ TEST(PtxAttention, IsRight) {
   for (auto [heads, tiles, blocks] : {std::array<unsigned, 3>{2, 1, 3}, {1, 2, 1}, {1, 1, 5}}) {
     Call call(heads, tiles, blocks);
     for (uint64_t seed = 0; seed < 4; ++seed) {
-      Report r = call.run(module, seed);
+      RunReport r = call.run(module, seed);
       ASSERT_FALSE(r.fault) << r.fault->message;
       EXPECT_LT(errorOf(call.q, call.k, call.v, call.o, call.scale), 3e-3);
       EXPECT_EQ(r.profile.issued[Profile::Matrix], heads * tiles * 8 * 16 * blocks);

@@ -124,8 +124,8 @@ struct Parameters {
   std::array<int, 5> from;
 };
 
-Report run(const std::string &body, const TensorMap &map, const std::array<int, 5> &from,
-           std::vector<MemoryRange> memory, uint64_t seed = 0, bool checks = true) {
+RunReport run(const std::string &body, const TensorMap &map, const std::array<int, 5> &from,
+              std::vector<MemoryRange> memory, uint64_t seed = 0, bool checks = true) {
   Parameters parameters{map, memory[0].data, from};
   return launch(parse(begin + body + "ret;\n}\n"), "k", {}, {threads}, 16384,
                 std::as_bytes(std::span(&parameters, 1)).first(156), memory,
@@ -168,8 +168,8 @@ void checkLoad(Tensor &tensor, const std::array<int, 5> &from,
   ASSERT_EQ(bytes % 1024, 0u);
   std::vector<Chunk> out(bytes / 16);
   for (uint64_t seed = 0; seed < 4; ++seed) {
-    Report r = run(Load{a.rank, bytes, destination}.all(), map, from,
-                   {{out.data(), bytes, "out"}, tensor.range(false)}, seed);
+    RunReport r = run(Load{a.rank, bytes, destination}.all(), map, from,
+                      {{out.data(), bytes, "out"}, tensor.range(false)}, seed);
     ASSERT_FALSE(r.fault) << r.fault->message;
     forElements(a, from, [&](unsigned offset, const std::array<int64_t, 5> &index, bool isInside) {
       uint64_t expected = 0, got = 0;
@@ -258,7 +258,7 @@ TEST(PtxBulk, BoxesGoBack) { // what lies outside is left out
       for (uint64_t seed = 0; seed < 4; ++seed) {
         tensor.memory = before;
         tensor.arguments.address = reinterpret_cast<uintptr_t>(tensor.memory.data());
-        Report r = run(Store{3, map.boxBytes()}.all(), makeTensorMap(a), from, {tensor.range(true)}, seed);
+        RunReport r = run(Store{3, map.boxBytes()}.all(), makeTensorMap(a), from, {tensor.range(true)}, seed);
         ASSERT_FALSE(r.fault) << r.fault->message;
         EXPECT_EQ(std::memcmp(tensor.memory.data(), expected.data(), 16 * expected.size()), 0);
       }
@@ -273,8 +273,8 @@ struct Small {
   Store store{2, 1024};
 
   /// Faults of all orders of warps; nothing for one without.
-  std::vector<Report> all(const std::string &body, const TensorMap &map, std::array<int, 5> from = {}) {
-    std::vector<Report> reports;
+  std::vector<RunReport> all(const std::string &body, const TensorMap &map, std::array<int, 5> from = {}) {
+    std::vector<RunReport> reports;
     for (uint64_t seed = 0; seed < 8; ++seed)
       reports.push_back(run(body, map, from, {{out.data(), 1024, "out"}, tensor.range(true)}, seed));
     return reports;
@@ -286,7 +286,7 @@ struct Small {
   void expectOf(const TensorMap &map, const std::string &body, std::set<FaultKind> kinds,
                 const std::string &part, std::array<int, 5> from = {}) {
     bool isFound = false;
-    for (const Report &r : all(body, map, from)) {
+    for (const RunReport &r : all(body, map, from)) {
       ASSERT_TRUE(r.fault) << part;
       EXPECT_TRUE(kinds.contains(r.fault->kind)) << r.fault->message;
       isFound |= r.fault->message.find(part) != std::string::npos;
@@ -294,7 +294,7 @@ struct Small {
     EXPECT_TRUE(isFound) << part << ", but got " << all(body, map, from)[0].fault->message;
   }
   void expectSilent(const std::string &body) {
-    for (const Report &r : all(body, makeTensorMap(tensor.arguments)))
+    for (const RunReport &r : all(body, makeTensorMap(tensor.arguments)))
       EXPECT_FALSE(r.fault) << r.fault->message;
   }
 };
@@ -319,7 +319,7 @@ TEST(PtxBulk, WhatIsCopiedIsWaitedFor) {
            "wait");
   // The block does not end before, unless the copy has come by chance.
   bool isSeen = false;
-  for (const Report &r : x.all(start, makeTensorMap(x.tensor.arguments))) {
+  for (const RunReport &r : x.all(start, makeTensorMap(x.tensor.arguments))) {
     isSeen |= r.fault.has_value();
     if (r.fault)
       EXPECT_TRUE(
@@ -335,9 +335,9 @@ TEST(PtxBulk, WithoutChecksItIsNaNUntilThen) {
   const Load &l = x.load;
   bool isNaN = false;
   for (uint64_t seed = 0; seed < 8; ++seed) {
-    Report r = run(l.init() + l.fence() + sync + l.expect() + l.copy() + sync + l.store() + l.wait(),
-                   makeTensorMap(x.tensor.arguments), {},
-                   {{x.out.data(), 1024, "out"}, x.tensor.range(false)}, seed, false);
+    RunReport r = run(l.init() + l.fence() + sync + l.expect() + l.copy() + sync + l.store() + l.wait(),
+                      makeTensorMap(x.tensor.arguments), {},
+                      {{x.out.data(), 1024, "out"}, x.tensor.range(false)}, seed, false);
     ASSERT_FALSE(r.fault);
     uint32_t word;
     std::memcpy(&word, x.out.data(), 4);
@@ -435,7 +435,7 @@ TEST(PtxBulk, WhatAStoreWritesComesLate) { // only a wait without .read tells th
     auto address = reinterpret_cast<uintptr_t>(x.tensor.memory.data());
     for (uint64_t seed = 0; seed < 24; ++seed) {
       std::memset(x.tensor.memory.data(), 0, 16 * x.tensor.memory.size());
-      Report r =
+      RunReport r =
           run(x.store.fill() + x.store.fence() + x.store.barrier() + x.store.copy() + x.store.commit() +
                   "@%p0 cp.async.bulk.wait_group" + wait +
                   " 0;\n@!%p0 bra OUT;\nmov.b64 %d1, {%c2, %c3};\nld.global.b32 %r2, [%d1];\nst.global.b32 "

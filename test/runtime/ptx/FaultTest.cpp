@@ -88,7 +88,7 @@ TEST(PtxFault, GlobalRanges) {
     t.replace(t.find("LINE"), 4, line);
     void *p = data;
     MemoryRange range{data, sizeof data, "data", writable};
-    Report r = launch(parse(t), "k", {}, {1}, 0, std::as_bytes(std::span(&p, 1)), std::span(&range, 1));
+    RunReport r = launch(parse(t), "k", {}, {1}, 0, std::as_bytes(std::span(&p, 1)), std::span(&range, 1));
     return r.fault ? r.fault->message : "";
   };
   char hex[24];
@@ -120,7 +120,7 @@ TEST(PtxFault,
   for (uint64_t seed = 0; seed < 10; ++seed) {
     Setting s = four;
     s.options.seed = seed;
-    Report r = execute(write + read, {}, 0, s).report;
+    RunReport r = execute(write + read, {}, 0, s).report;
     ASSERT_TRUE(r.fault);
     // The order of warps decides which side is seen second; a word that is not written yet is seen first of
     // all.
@@ -139,7 +139,7 @@ TEST(PtxFault,
   for (uint64_t seed = 0; seed < 10; ++seed) {
     Setting s = four;
     s.options.seed = seed;
-    Report r = execute(body + again, {}, 0, s).report;
+    RunReport r = execute(body + again, {}, 0, s).report;
     ASSERT_TRUE(r.fault);
     EXPECT_EQ(r.fault->kind, FaultKind::Race);
   }
@@ -168,7 +168,7 @@ TEST(PtxFault, NamedBarrierOrdersOnlyItsWarps) { // warps 0 and 1 meet at barrie
                      "bra DONE;\nTHIRD: ";
   for (uint64_t seed = 0; seed < 10; ++seed) {
     s.options.seed = seed;
-    Report r = execute(body + "ld.shared.b32 %r0, [s];\nDONE:", {}, 0, s).report;
+    RunReport r = execute(body + "ld.shared.b32 %r0, [s];\nDONE:", {}, 0, s).report;
     ASSERT_TRUE(r.fault);
     EXPECT_TRUE(r.fault->kind == FaultKind::Race || r.fault->kind == FaultKind::UninitialisedShared);
   }
@@ -265,7 +265,7 @@ TEST(PtxFault, TheLowestBlockIsReportedByAnyNumberOfThreads) {
   Module m = parse(header + ".entry k() {\n.reg .b32 %r<2>;\n.reg .pred %p;\nmov.u32 %r0, "
                             "%ctaid.x;\nsetp.ge.u32 %p, %r0, 5;\n@%p trap;\nret;\n}\n");
   for (unsigned threads : {1u, 3u, 8u}) {
-    Report r = launch(m, "k", {64}, {32}, 0, {}, {}, {.threads = threads});
+    RunReport r = launch(m, "k", {64}, {32}, 0, {}, {}, {.threads = threads});
     ASSERT_TRUE(r.fault);
     EXPECT_EQ(r.fault->message, "k, line 9 'trap', block (5,0,0), thread (0,0,0): the kernel traps");
     EXPECT_EQ(r.fault->kind, FaultKind::Trap);

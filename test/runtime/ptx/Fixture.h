@@ -43,14 +43,14 @@ inline std::string kernelAround(const std::string &body, unsigned inputs, unsign
 }
 
 struct Result {
-  Report report;
+  RunReport report;
   std::vector<Words> outputs;
 };
 
 struct Setting {
   unsigned threads = 32;
   size_t dynamicShared = 0;
-  Options options = {};
+  InterpreterOptions options = {};
   std::string declarations = {};
 };
 
@@ -94,7 +94,7 @@ inline float real(uint32_t x) { return std::bit_cast<float>(x); }
 /// The message of the fault, or nothing.
 inline std::string faultOf(const std::string &body, const std::vector<Words> &inputs = {},
                            unsigned outputs = 0, const Setting &s = {}) {
-  Report r = execute(body, inputs, outputs, s).report;
+  RunReport r = execute(body, inputs, outputs, s).report;
   return r.fault ? r.fault->message : "";
 }
 

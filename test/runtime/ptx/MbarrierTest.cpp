@@ -10,7 +10,7 @@ namespace {
 const Setting two{.threads = 64,
                   .declarations = ".shared .align 8 .b64 m[4];\n.shared .align 256 .b8 s[1024];\n"};
 
-Report run(const std::string &body, uint64_t seed, Setting s = two) {
+RunReport run(const std::string &body, uint64_t seed, Setting s = two) {
   s.options.seed = seed;
   return execute(body, {}, 0, s).report;
 }
@@ -18,7 +18,7 @@ Report run(const std::string &body, uint64_t seed, Setting s = two) {
 /// Whether every order of warps is free of faults.
 void expectSilent(const std::string &body, const Setting &s = two) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    Report r = run(body, seed, s);
+    RunReport r = run(body, seed, s);
     ASSERT_FALSE(r.fault) << r.fault->message;
   }
 }
@@ -26,7 +26,7 @@ void expectSilent(const std::string &body, const Setting &s = two) {
 /// A fault of this kind with every order of warps, whose message ends so.
 void expectFault(const std::string &body, FaultKind kind, const std::string &end, const Setting &s = two) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    Report r = run(body, seed, s);
+    RunReport r = run(body, seed, s);
     ASSERT_TRUE(r.fault) << end;
     EXPECT_EQ(int(r.fault->kind), int(kind)) << r.fault->message;
     EXPECT_TRUE(r.fault->message.ends_with(end)) << r.fault->message;
@@ -60,14 +60,14 @@ TEST(PtxMbarrier,
     ASSERT_FALSE(r.report.fault) << r.report.fault->message;
     for (unsigned t = 0; t < 64; ++t)
       EXPECT_EQ(r.outputs[0][t], t ^ 32);
-    Report none = execute(body + arrive + read, {}, 1, s).report;
+    RunReport none = execute(body + arrive + read, {}, 1, s).report;
     ASSERT_TRUE(none.fault);
     // A relaxed arrival, or a relaxed wait, orders nothing.
     for (bool arrives : {true, false}) {
       std::string relaxed = body + arrive + waitFor("0") + read,
                   word = arrives ? "arrive" : "try_wait.parity";
       relaxed.replace(relaxed.find(word), word.size(), word + ".relaxed.cta");
-      Report race = execute(relaxed, {}, 1, s).report;
+      RunReport race = execute(relaxed, {}, 1, s).report;
       ASSERT_TRUE(race.fault);
       EXPECT_TRUE(race.fault->kind == FaultKind::Race) << race.fault->message;
     }
@@ -184,7 +184,7 @@ TEST(PtxMbarrier, InitialisedBeforeOthersUseIt) {
   without.replace(without.find("bar.sync 0;"), 11, "");
   std::set<std::string> ends;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    Report r = run(without, seed);
+    RunReport r = run(without, seed);
     ASSERT_TRUE(r.fault);
     ends.insert(r.fault->message.substr(r.fault->message.find("0,0): ") + 6));
   }
@@ -214,7 +214,7 @@ TEST(PtxMbarrier, CopiesArriveWhenTheyAreComplete) { // warp 0 copies, warp 1 wa
                s);
   // An arrival of the thread does not say that its copies are complete.
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    Report r = run(initialised("32") + copy + "mbarrier.arrive.shared.b64 _, [m];\n" + rest, seed, s);
+    RunReport r = run(initialised("32") + copy + "mbarrier.arrive.shared.b64 _, [m];\n" + rest, seed, s);
     ASSERT_TRUE(r.fault);
     EXPECT_TRUE(r.fault->kind == FaultKind::InFlight || r.fault->kind == FaultKind::Race) << r.fault->message;
   }
@@ -252,7 +252,7 @@ TEST(PtxMbarrier, RegistersComeFromAPool) { // 384 threads begin with 168 regist
     text.replace(text.find("FEWER"), 5, fewer);
     text.replace(text.find(".reqntid 384 .minnctapersm 1"), 28, bounds);
     const void *parameters[2] = {};
-    Report r = launch(parse(text), "k", {}, {384}, 0, std::as_bytes(std::span(parameters)), {}, {});
+    RunReport r = launch(parse(text), "k", {}, {384}, 0, std::as_bytes(std::span(parameters)), {}, {});
     return r.fault ? r.fault->message.substr(r.fault->message.find("0,0): ") + 6) : "";
   };
   EXPECT_EQ(of("240", "24"), "");
@@ -283,7 +283,7 @@ TEST(PtxMbarrier, RegistersChangeInAllFourWarps) {
       header +
       ".entry k() .reqntid 128 .minnctapersm 1\n{\n.reg .pred %p;\n.reg .b32 %t;\nmov.u32 %t, %tid.x;\n"
       "setp.lt.u32 %p, %t, 96;\n@%p setmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n";
-  Report r = launch(parse(text), "k", {}, {128}, 0, {}, {}, {});
+  RunReport r = launch(parse(text), "k", {}, {128}, 0, {}, {}, {});
   ASSERT_TRUE(r.fault);
   EXPECT_EQ(r.fault->kind, FaultKind::Divergent) << r.fault->message;
 }
@@ -298,7 +298,7 @@ TEST(PtxMbarrier, DependentLaunch) {
     t.replace(t.find("WAIT"), 4, wait);
     void *p = data;
     MemoryRange range{data, sizeof data, "data", false, previous};
-    Report r = launch(parse(t), "k", {}, {1}, 0, std::as_bytes(std::span(&p, 1)), std::span(&range, 1));
+    RunReport r = launch(parse(t), "k", {}, {1}, 0, std::as_bytes(std::span(&p, 1)), std::span(&range, 1));
     return r.fault ? r.fault->message.substr(r.fault->message.find(" address ")) : "";
   };
   char address[64];

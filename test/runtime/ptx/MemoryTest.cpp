@@ -102,8 +102,8 @@ TEST(PtxLaunch, BlocksOnSeveralThreadsAddUp) {
     uint32_t out[2] = {0, 0};
     void *parameter = out;
     MemoryRange range{out, 8, "sum"};
-    Report r = launch(parse(text), "k", {7, 3}, {32}, 0, std::as_bytes(std::span(&parameter, 1)),
-                      std::span(&range, 1), {.threads = threads});
+    RunReport r = launch(parse(text), "k", {7, 3}, {32}, 0, std::as_bytes(std::span(&parameter, 1)),
+                         std::span(&range, 1), {.threads = threads});
     EXPECT_FALSE(r.fault);
     EXPECT_EQ(out[0], 32u * (3 * 21 + 7 * 3000));
     EXPECT_EQ(real(out[1]), 21 * 32.0f);
@@ -113,7 +113,7 @@ TEST(PtxLaunch, BlocksOnSeveralThreadsAddUp) {
 TEST(PtxLaunch, Messages) {
   Module m =
       parse(header + ".entry a(.param .u32 x) .reqntid 64 { ret; }\n.entry b() .maxntid 64 { ret; }\n");
-  auto of = [&](const std::string &name, Grid grid, Grid block, size_t bytes, size_t shared = 0) {
+  auto of = [&](const std::string &name, GridSize grid, GridSize block, size_t bytes, size_t shared = 0) {
     std::vector<std::byte> parameters(bytes);
     try {
       launch(m, name, grid, block, shared, parameters, {});

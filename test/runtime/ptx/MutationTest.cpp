@@ -20,7 +20,7 @@ std::string product() {
 }
 
 struct Outcome {
-  Report report;
+  RunReport report;
   bool right; ///< the product is exact
 };
 
@@ -51,7 +51,7 @@ Outcome run(const std::string &text, uint64_t seed, bool checks, unsigned steps 
   MemoryRange memory[] = {{alignedA.data(), 2 * a.size(), "a", false},
                           {alignedB.data(), 2 * b.size(), "b", false},
                           {c.data(), 4 * c.size(), "c"}};
-  Report r =
+  RunReport r =
       launch(parse(text), "product", {}, {64}, 4096, std::as_bytes(std::span(&parameters, 1)).first(28),
              memory, {.seed = seed, .checks = checks, .profile = true});
   return {r, c == expected};

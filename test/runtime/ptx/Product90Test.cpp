@@ -89,7 +89,7 @@ Outcome run(
                steps};
   MemoryRange memory[] = {a.range("a", false, true), b.range("b", false, true),
                           bias.range("bias", false, true), c.range("c", true)};
-  Report r =
+  RunReport r =
       launch(module, "product90", {}, {384}, 82432, std::as_bytes(std::span(&parameters, 1)).first(396),
              memory, {.seed = seed, .checks = checks, .limit = 1 << 22});
   return {r.fault ? r.fault->message : "",

@@ -64,7 +64,7 @@ Result run(const Body &body, uint64_t seed = 0, Setting s = group) {
 /// A fault of this kind with every order of warps, whose message ends so.
 void expectFault(const Body &body, FaultKind kind, const std::string &end, const Setting &s = group) {
   for (uint64_t seed = 0; seed < 4; ++seed) {
-    Report r = run(body, seed, s).report;
+    RunReport r = run(body, seed, s).report;
     ASSERT_TRUE(r.fault) << end;
     EXPECT_EQ(r.fault->kind, kind) << r.fault->message;
     EXPECT_TRUE(r.fault->message.ends_with(end)) << r.fault->message;
@@ -259,7 +259,7 @@ TEST(PtxProductFault, BytesThatAreBeingRead) {
   Body late = product().with(wait, wait + " 0;\nsetp.ge.u32 %p0, %t, 112;\nsub.u32 %r0, %r0, 1792;\n@%p0 "
                                           "st.shared.b32 [%r0], 0;");
   for (uint64_t seed = 0; seed < 4; ++seed) {
-    Report r = run(late, seed).report;
+    RunReport r = run(late, seed).report;
     ASSERT_TRUE(r.fault);
     EXPECT_EQ(r.fault->kind, FaultKind::Race) << r.fault->message;
   }
@@ -274,7 +274,7 @@ TEST(PtxProductFault, EveryWarpReadsAllOfA) { // though it needs 16 rows alone
   std::string write = "setp.eq.u32 %p0, %t, 127;\n@%p0 st.shared.b32 [%r0], 0;";
   expectRight(body.with(wait, wait + " 0;\nbar.sync 0;\n" + write), 17);
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    Report r = run(body.with(wait, wait + " 0;\n" + write), seed).report;
+    RunReport r = run(body.with(wait, wait + " 0;\n" + write), seed).report;
     ASSERT_TRUE(r.fault);
     EXPECT_EQ(r.fault->kind, FaultKind::Race) << r.fault->message;
   }
@@ -288,7 +288,7 @@ TEST(PtxProductFault, WarpsOfAGroupAgree) {
   Body fewer =
       product().with(wait, wait + " 0;\n" + odd + "@%p0 bra SKIP;\n" + fence + ";\nSKIP:\n" + commit + ";");
   for (uint64_t seed = 0; seed < 4; ++seed) {
-    Report r = run(fewer, seed).report;
+    RunReport r = run(fewer, seed).report;
     ASSERT_TRUE(r.fault);
     EXPECT_EQ(r.fault->kind, FaultKind::Divergent);
     EXPECT_NE(r.fault->message.find("requires the same in all four warps of the warpgroup, but warp "),
@@ -302,9 +302,9 @@ TEST(PtxProductFault, AllWarpsOfAGroupTakePart) {
   exits.lines.push_back("OUT:");
   std::set<std::string> ends;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    Report r = execute(exits.text(), {}, 0,
-                       {.threads = 128, .options = {.seed = seed}, .declarations = group.declarations})
-                   .report;
+    RunReport r = execute(exits.text(), {}, 0,
+                          {.threads = 128, .options = {.seed = seed}, .declarations = group.declarations})
+                      .report;
     ASSERT_TRUE(r.fault);
     EXPECT_EQ(r.fault->kind, FaultKind::Divergent);
     ends.insert(r.fault->message.substr(r.fault->message.find("0,0): ") + 6));

@@ -200,8 +200,8 @@ void check(Product p) {
   MemoryRange memory[] = {{image.data(), sharedBytes, "image", false},
                           {fragments.data(), 2048, "fragments", false},
                           {out.data(), 4 * out.size(), "sums"}};
-  Report report = launch(parse(kernelOf(p)), "k", {}, {128}, sharedBytes,
-                         std::as_bytes(std::span(&parameters, 1)), memory, {.profile = true});
+  RunReport report = launch(parse(kernelOf(p)), "k", {}, {128}, sharedBytes,
+                            std::as_bytes(std::span(&parameters, 1)), memory, {.profile = true});
   ASSERT_FALSE(report.fault) << describe(p) << ": " << report.fault->message;
   EXPECT_EQ(report.profile.issued[Profile::Matrix], 4u);
   bool adds = p.adds == "1" || p.adds == "%p1";

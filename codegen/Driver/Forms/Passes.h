@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes that decide which forms functions have on a target. They stand between passes/, which knows no
+// target, and the targets' folders, which know no function.
+#ifndef TAYLOR_CODEGEN_DRIVER_FORMS_PASSES_H
+#define TAYLOR_CODEGEN_DRIVER_FORMS_PASSES_H
+
+#include "codegen/Targets/Target.h"
+#include "dialect/Taylor/TaylorDialect.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/Statistics.h"
+
+namespace taylor {
+
+#define GEN_PASS_DECL
+#include "codegen/Driver/Forms/Passes.h.inc"
+
+/// taylor-plan-forms with more of a problem than its options say.
+std::unique_ptr<mlir::Pass> createPlanFormsPass(const PlanFormsPassOptions &options,
+                                                const TargetProblem &problem);
+/// taylor-choose-forms for a problem, with factors that were measured on this machine.
+std::unique_ptr<mlir::Pass> createChooseFormsPass(const ChooseFormsPassOptions &options,
+                                                  const TargetProblem &problem,
+                                                  llvm::ArrayRef<CostSample> machine);
+
+/// The part of a function's name after the specification's: "forward", "forward_chunked".
+inline llvm::StringRef roleOf(FunctionOp function) { return function.getSymName().rsplit('.').second; }
+
+/// `form` of a function that has `name`: with pairs of states that a recurrence may keep in one array.
+mlir::tile::FormAttr makeForm(FunctionOp function, llvm::StringRef name);
+
+/// `form` of a function that has one; with another reason.
+inline mlir::tile::FormAttr getForm(FunctionOp function) {
+  return llvm::cast<mlir::tile::FormAttr>(function.getFormAttr());
+}
+inline void setReason(FunctionOp function, const llvm::Twine &because) {
+  function.setFormAttr(getForm(function).withReason(because));
+}
+
+/// The target of a name; null after an error of the module where there is none.
+std::unique_ptr<Target> findTarget(mlir::ModuleOp module, llvm::StringRef name);
+
+/// An error after another one: `what`, which no one asked for, was neither made nor refused.
+mlir::LogicalResult reportFault(mlir::ModuleOp module, llvm::StringRef what, llvm::StringRef wayOut);
+
+#define GEN_PASS_REGISTRATION
+#include "codegen/Driver/Forms/Passes.h.inc"
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which forms functions have on a target, as passes over functions at the pairwise level.
+#ifndef TAYLOR_CODEGEN_FORMS_PASSES_TD
+#define TAYLOR_CODEGEN_FORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PlanStepsPass : Pass<"taylor-plan-steps", "::mlir::ModuleOp"> {
+  let summary = "specifications become the functions that decode token after token";
+  let description = [{
+    Rule: a specification whose sums over keys are recurrences becomes `@f.step`, which takes the
+    states of the tokens before and leaves its own. One that has no such form, or whose states are
+    larger than the keys and values of a million tokens would be, becomes `@f.step` over all keys;
+    where keys are work by themselves there are `@f.append`, which prepares those of new tokens,
+    and `@f.extend`, a step for many queries. `form` says which it is, and because of what.
+
+    Requires: `taylor-specialize`.
+
+    With `decode=auto` the recurrence is made in a copy first: whether each of its sums has that
+    form is what taylor-carry-states finds out while it writes it.
+
+    ```mlir
+    taylor.spec @f(..) { .. taylor.recurrences .. orders(0 to 2) .. }
+    // becomes, decode=auto
+    taylor.function @f.step of @f(.., "input:initial.state0" %s ..) form #tile.form<"recurrent" of "step", because = "--decode=auto: its sums are recurrences"> { .. }
+    ```
+  }];
+  let options = [
+    Option<"decode", "decode", "std::string", /*default=*/"\"auto\"", "auto, state or cache, as in taylorc --decode">,
+    Option<"stateBlock", "block", "int64_t", /*default=*/"1", "features of a state that lie together">,
+    Option<"channels", "channels", "int64_t", /*default=*/"128", "numbers of one key and its value, which states are compared with">,
+    Option<"requiresStates", "states", "bool", /*default=*/"false", "other functions carry states: no step over all keys">
+  ];
+  let statistics = [
+    Statistic<"numRecurrences", "recurrences", "steps from state to state">,
+    Statistic<"numOverKeys", "over-keys", "steps over all keys">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def CheckLimitsPass : Pass<"taylor-check-limits", "::mlir::ModuleOp"> {
+  let summary = "refuse functions that the runtime would not load";
+  let description = [{
+    Rule: a function with an array of more axes than `TAYLOR_MAX_RANK`, or with more arrays than
+    `TAYLOR_MAX_TENSORS` (runtime/artifact.h), is an error, before any kernel is made.
+
+    ```mlir
+    taylor.function @f.forward of @f("input:q" %q: !taylor.array<[b, h, t, d = 8, i = 2, j = 2, k = 2, l = 2, m = 2], f32>) { .. }
+    // error: unsupported array 'q' of 9 axes: kernels take at most 8; join some of its axes
+    ```
+  }];
+  let statistics = [Statistic<"numFunctions", "functions", "functions that were checked">];
+}
+
+def NameCachePass : Pass<"taylor-name-cache", "::mlir::ModuleOp"> {
+  let summary = "arrays that a caller keeps of keys are named so";
+  let description = [{
+    Rule: an array that is kept of keys is `cache:NAME` where a program reads it, and `append:NAME`
+    where it writes that of new tokens. What `@append` itself hands on is `cache:carried.NAME` and
+    `append:carried.NAME`.
+
+    ```mlir
+    tile.program @step { %k = tile.tensor "input:cache.k" .. }
+    // becomes
+    tile.program @step { %k = tile.tensor "cache:k" .. }
+    ```
+  }];
+  let statistics = [Statistic<"numRenamed", "renamed", "arrays that are kept">];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+}
+
+def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
+  let summary = "a function for each form, with a plan that the target has room for";
+  let description = [{
+    Rule: each `taylor.function` gets the target's plan (`#tile.plan`), and says in `form` which
+    form it is and because of what. With `alternatives`, `forward` and `backward` get a twin in the
+    chunked form, named after it. Twins whose sums have no such form are left out, and the functions
+    that they are twins of say why.
+
+    A plan is the largest of the target's that a block's memory has room for. That is known of
+    kernels, so functions whose plan can shrink are lowered in a copy, which is thrown away. What
+    finds no room with the smallest plan stays as it is, and is refused where its code is made.
+
+    ```mlir
+    taylor.function @f.forward of @f(..) { .. }
+    // becomes, target=x86-64-v3 alternatives=true
+    taylor.function @f.forward of @f(..) plan #tile.plan<..> form #tile.form<"parallel" of "forward"> { .. }
+    taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., chunked, ..> form #tile.form<"chunked" of "forward"> { .. }
+    ```
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine to plan for, as in taylorc --target">,
+    Option<"form", "form", "std::string", /*default=*/"\"auto\"", "form of functions that do not say theirs: auto (parallel), parallel, chunked or recurrent">,
+    Option<"alternatives", "alternatives", "bool", /*default=*/"false", "twins in the chunked form">
+  ];
+  let statistics = [
+    Statistic<"numPlans", "plans", "plans given to functions">,
+    Statistic<"numShrunk", "shrunk", "plans made smaller for want of room">,
+    Statistic<"numTwins", "twins", "functions in the chunked form">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
+}
+
+def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
+  let summary = "costs of functions, and of twins those that pay";
+  let description = [{
+    Rule: `form` of each function gets its cost on the target (codegen/Targets/CostModel). A twin
+    stays where it costs less from some number of tokens on (up to 2^20, one head that attends to
+    itself); else it goes. The function that it is a twin of says why.
+
+    ```mlir
+    taylor.function @f.forward .. form #tile.form<"parallel" of "forward"> { .. }
+    taylor.function @f.forward_chunked .. form #tile.form<"chunked" of "forward"> { .. }
+    // becomes
+    taylor.function @f.forward .. form #tile.form<"parallel" of "forward", cost = <pair = 3.1, ..>, because = "chunked from about 700 tokens on ..">
+    taylor.function @f.forward_chunked .. form #tile.form<"chunked" of "forward", cost = <query = 2100.0, ..>> { .. }
+    ```
+  }];
+  let options = [Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine whose costs count, as in taylorc --target">];
+  let statistics = [Statistic<"numKept", "kept", "twins that pay">, Statistic<"numErased", "erased", "twins that do not">];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
+}
+
+def MatchFormsPass : Pass<"taylor-match-forms", "::mlir::ModuleOp"> {
+  let summary = "of programs in several forms those that take the same tensors";
+  let description = [{
+    Rule: a program that is a further form of a function stays if it declares the tensors of the
+    function's first form, in the same order; else it goes, and the first form says why. Callers
+    bring the tensors before they know which form runs. Which arguments a program needs is known
+    when it is made: a state may hold what sums over pairs read again.
+
+    ```mlir
+    tile.program @backward form #tile.form<"parallel" of "backward"> { %q = tile.tensor "input:q" .. }
+    tile.program @backward_chunked form #tile.form<"chunked" of "backward"> { .. }
+    // becomes
+    tile.program @backward form #tile.form<"parallel" of "backward", because = "parallel: the chunked form takes other tensors"> { .. }
+    ```
+  }];
+  let statistics = [Statistic<"numDropped", "dropped", "programs that take other tensors">];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+}
+
+#endif

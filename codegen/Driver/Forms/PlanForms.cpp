@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A function for each form, with a plan. Passes.td has the rule.
+#include "codegen/Driver/Forms/Passes.h"
+#include "dialect/Refusal.h"
+#include "passes/Debug.h"
+#include "passes/LowerToTile/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/MapVector.h"
+
+#define DEBUG_TYPE "taylor-plan-forms"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_PLANFORMSPASS
+#include "codegen/Driver/Forms/Passes.h.inc"
+} // namespace taylor
+
+/// What finds no room after so many shrinkings is refused where its code is made.
+static constexpr int64_t kMostRetries = 4;
+
+std::unique_ptr<Target> taylor::findTarget(ModuleOp module, StringRef name) {
+  std::string error;
+  std::unique_ptr<Target> target = makeTarget(name, error);
+  if (!target)
+    module.emitError(error);
+  return target;
+}
+
+LogicalResult taylor::reportFault(ModuleOp module, StringRef what, StringRef wayOut) {
+  return module.getBody()->front().emitError("expected ")
+         << what << ", or why there is none, but "
+         << "got an error: a fault of the compiler, please report it; " << wayOut;
+}
+
+tile::FormAttr taylor::makeForm(FunctionOp function, StringRef name) {
+  Builder builder(function.getContext());
+  auto form = tile::FormAttr::get(builder.getStringAttr(name), builder.getStringAttr(roleOf(function)));
+  if (name != "recurrent")
+    return form;
+  auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+  SmallVector<Attribute> pairs;
+  for (auto steps : function.getBody().front().getOps<StepStatesOp>())
+    for (auto [before, after] : llvm::zip(steps.getInitial(), steps.getStates())) {
+      auto argument = dyn_cast<BlockArgument>(before);
+      auto result = llvm::find(yield.getValues(), after);
+      if (argument && result != yield.getValues().end())
+        pairs.push_back(builder.getArrayAttr({function.getArgNames()[argument.getArgNumber()],
+                                              (*yield.getNames())[result - yield.getValues().begin()]}));
+    }
+  return form.withInPlace(builder.getArrayAttr(pairs));
+}
+
+namespace {
+
+/// Functions that have one plan: those of a form, or of steps.
+using Group = SmallVector<FunctionOp>;
+
+struct PlanForms : taylor::impl::PlanFormsPassBase<PlanForms> {
+  using PlanFormsPassBase::PlanFormsPassBase;
+  TargetProblem problem;
+
+  void runOnOperation() override;
+
+private:
+  static TileUse useOf(FunctionOp function);
+  std::string setPlans(const Target &target, Group &group, TileUse use);
+  LogicalResult addTwins(const Target &target, Group &group);
+  FailureOr<OwningOpRef<ModuleOp>> lowerCopy(ArrayRef<FunctionOp> group,
+                                             function_ref<void(OpPassManager &)> build);
+};
+
+} // namespace
+
+/// Few queries are a step's, or those of the function that prepares keys for it.
+TileUse PlanForms::useOf(FunctionOp function) {
+  StringRef form = getForm(function).getName();
+  if (form == "recurrent")
+    return TileUse::Steps;
+  if (form == "chunked")
+    return TileUse::Chunked;
+  return roleOf(function) == "step" || roleOf(function) == "append" ? TileUse::FewQueries : TileUse::Parallel;
+}
+
+/// A module of copies of the functions, after the passes that `build` adds.
+FailureOr<OwningOpRef<ModuleOp>> PlanForms::lowerCopy(ArrayRef<FunctionOp> group,
+                                                      function_ref<void(OpPassManager &)> build) {
+  OwningOpRef<ModuleOp> copy = ModuleOp::create(getOperation().getLoc());
+  for (FunctionOp function : group)
+    copy->push_back(function->clone());
+  PassManager manager(&getContext(), ModuleOp::getOperationName());
+  build(manager);
+  if (failed(manager.run(*copy)))
+    return failure();
+  return copy;
+}
+
+/// The largest plan of which code can be made; if there is none the smallest, and why.
+std::string PlanForms::setPlans(const Target &target, Group &group, TileUse use) {
+  TargetProblem attempt = problem;
+  auto plan = [&] {
+    TileSizes sizes = target.planTiles(attempt, use);
+    for (FunctionOp function : group)
+      function.setPlanAttr(tile::PlanAttr::get(&getContext(), sizes));
+    numPlans += group.size();
+    return sizes;
+  };
+  TileSizes sizes = plan();
+  auto canShrink = [&] {
+    TargetProblem least = attempt;
+    least.retries = kMostRetries;
+    return attempt.retries < kMostRetries && !(target.planTiles(least, use) == sizes);
+  };
+  // What is wrong with the functions is said where they are lowered.
+  ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
+  if (!canShrink())
+    return "";
+  while (true) {
+    FailureOr<OwningOpRef<ModuleOp>> programs = lowerCopy(group, buildTilePipeline);
+    std::string refusal = failed(programs) ? "" : target.refuse(**programs, problem);
+    if (refusal.empty() || !canShrink())
+      return refusal;
+    LDBG() << "smaller tiles for " << group.size() << " functions: " << refusal;
+    ++numShrunk;
+    // Where some sizes are at their least already, the next attempt shrinks others.
+    for (TileSizes before = sizes; canShrink() && sizes == before; sizes = plan())
+      ++attempt.retries;
+  }
+}
+
+/// Twins in the chunked form, after the functions; none of a group of which a sum has no such form.
+LogicalResult PlanForms::addTwins(const Target &target, Group &group) {
+  Group twins;
+  OpBuilder builder(&getContext());
+  for (FunctionOp function : group) {
+    builder.setInsertionPointToEnd(getOperation().getBody());
+    auto twin = cast<FunctionOp>(builder.clone(*function));
+    twin.setFormAttr(makeForm(function, "chunked"));
+    twin.setSymName((function.getSymName() + "_chunked").str());
+    twins.push_back(twin);
+  }
+  for (FunctionOp twin : twins)
+    twin.setPlanAttr(tile::PlanAttr::get(&getContext(), target.planTiles(problem, TileUse::Chunked)));
+  // That some sums stay as they are in a form that no one asked for is no news.
+  ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+  });
+  std::string refusal;
+  auto lower = [&] { return lowerCopy(twins, buildFormPipeline); };
+  if (failed(captureRefusal(&getContext(), refusal, lower)) && refusal.empty())
+    return reportFault(getOperation(), "the chunked form", "use --form=parallel until it is mended");
+  if (refusal.empty())
+    refusal = setPlans(target, twins, TileUse::Chunked);
+  if (refusal.empty()) {
+    numTwins += twins.size();
+    return success();
+  }
+  LDBG() << "no chunked form: " << refusal;
+  for (auto [function, twin] : llvm::zip_equal(group, twins)) {
+    setReason(function, "parallel: " + Twine(refusal));
+    twin.erase();
+  }
+  return success();
+}
+
+void PlanForms::runOnOperation() {
+  std::unique_ptr<Target> target = findTarget(getOperation(), targetName);
+  if (!target)
+    return signalPassFailure();
+  // In the order of the module; functions with the same use have one plan. Steps say their form already.
+  llvm::MapVector<TileUse, Group> groups;
+  Group main;
+  for (auto function : getOperation().getOps<FunctionOp>()) {
+    if (!function.getFormAttr()) {
+      function.setFormAttr(makeForm(function, form == "auto" ? "parallel" : form.getValue()));
+      if (form != "auto")
+        setReason(function, "--form=" + Twine(form.getValue()));
+      main.push_back(function);
+    }
+    groups[useOf(function)].push_back(function);
+  }
+  for (auto &[use, group] : groups)
+    setPlans(*target, group, use);
+  if (alternatives && failed(addTwins(*target, main)))
+    signalPassFailure();
+}
+
+std::unique_ptr<Pass> taylor::createPlanFormsPass(const PlanFormsPassOptions &options,
+                                                  const TargetProblem &problem) {
+  auto pass = std::make_unique<PlanForms>(options);
+  pass->problem = problem;
+  return pass;
+}

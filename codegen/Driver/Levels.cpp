@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Levels of a compilation as text: one of them, all side by side, or what is told of GPUs' kernels; and the
+// phases that a compilation has.
+#include "codegen/Driver/Driver.h"
+
+#include "codegen/Driver/Explain/Explanation.h"
+#include "codegen/Driver/SeriesText.h"
+
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace taylor;
+
+/// What `compile` does, a phase for each stage and each step without one.
+void Driver::planPhases(Emission emission) {
+  phases = {"sizes and types", options.hasBackward() ? "forward and backward" : "forward"};
+  phasesBegun = 0;
+  if (emission == Emission::Pairwise)
+    return;
+  bool isOne = emission == Emission::Explanation;
+  for (const std::unique_ptr<Target> &target : ArrayRef(targets).take_front(isOne ? 1 : targets.size())) {
+    std::vector<std::string> own = target->getPhases();
+    if (emission == Emission::Tile ||
+        (emission == Emission::Manifest && target->getKind() == TargetKind::Cpu))
+      own.clear();
+    else if (emission == Emission::Vector || emission == Emission::LLVM)
+      own.resize(emission == Emission::Vector ? 1 : 2);
+    else if (emission == Emission::Assembly || emission == Emission::Explanation)
+      own.resize(3);
+    own.insert(own.begin(), "tiles");
+    for (const std::string &phase : own)
+      phases.push_back(target->getName() + ": " + phase);
+  }
+  if (emission == Emission::Artifact)
+    phases.push_back("shared object");
+}
+
+void Driver::beginPhase() {
+  if (phasesBegun == phases.size())
+    return;
+  ++phasesBegun;
+  if (onPhase)
+    onPhase("phase " + std::to_string(phasesBegun) + " of " + std::to_string(phases.size()) + ", " +
+            phases[phasesBegun - 1]);
+}
+
+static std::string printModule(ModuleOp module) {
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  module->print(stream);
+  return printed + "\n";
+}
+
+/// The halves of the specification around its series.
+FailureOr<std::string> Driver::printSeriesLevel() {
+  auto build = [](OpPassManager &manager) { manager.addPass(createSplitSeriesPass()); };
+  if (failed(runStage(*module, "series", build)))
+    return failure();
+  return printSeries(*module);
+}
+
+FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
+  if (failed(lowerToPairwise()))
+    return failure();
+  const Target &target = *targets.front();
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
+  if (failed(programs))
+    return failure();
+  if (emission == Emission::Tile)
+    return printModule(**programs);
+  return target.print(**programs, getProblem(), emission,
+                      [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
+                        return runStage(**programs, stageOf(stage, target), build);
+                      });
+}
+
+/// Kernels of all targets.
+FailureOr<std::string> Driver::report(bool json) {
+  if (failed(lowerToPairwise()))
+    return failure();
+  std::unique_ptr<KernelReports> reports;
+  for (const std::unique_ptr<Target> &target : targets) {
+    FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(*target);
+    if (failed(programs))
+      return failure();
+    auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
+      return runStage(**programs, stageOf(stage, *target), build);
+    };
+    if (failed(target->report(**programs, getProblem(), run, reports)))
+      return failure();
+    beginPhase();
+  }
+  return reports->print(json);
+}
+
+/// All levels of the first target side by side.
+FailureOr<std::string> Driver::explain() {
+  const Target &target = *targets.front();
+  Explanation explanation(text, fileName, *module);
+  CompileOptions shown = options;
+  shown.spec = (*module->getOps<SpecOp>().begin()).getSymName().str();
+  shown.targets = {target.getName()};
+  if (failed(lowerToPairwise()))
+    return failure();
+  explanation.addModule("pairwise", "Forward and backward", *module);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
+  if (failed(programs))
+    return failure();
+  explanation.addModule("tile", "Tile programs", **programs);
+  FailureOr<std::string> assembly =
+      target.print(**programs, getProblem(), Emission::Assembly,
+                   [&](StringRef stage, function_ref<void(OpPassManager &)> build) -> LogicalResult {
+                     if (failed(runStage(**programs, stageOf(stage, target), build)))
+                       return failure();
+                     if (stage == "simt")
+                       explanation.addModule("simt", "Tiles over threads", **programs);
+                     return stage == "llvm" ? explanation.traceAssembly(**programs) : success();
+                   });
+  if (failed(assembly))
+    return failure();
+  explanation.addAssembly(
+      "assembly", (target.getKind() == TargetKind::Ptx ? "PTX for " : "Assembly for ") + target.getName(),
+      *assembly);
+  return explanation.printPage(shown.getKey());
+}
+
+/// The text of one level, for people.
+FailureOr<std::string> Driver::printLevel(Emission emission) {
+  switch (emission) {
+  case Emission::Explanation:
+    return explain();
+  case Emission::Pairwise:
+    if (failed(lowerToPairwise()))
+      return failure();
+    return printModule(*module);
+  case Emission::Report:
+  case Emission::ReportJSON:
+    return report(emission == Emission::ReportJSON);
+  default:
+    return printTargetLevel(emission);
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a compilation is asked for: a specification, and targets that can do it.
+#include "codegen/Driver/Driver.h"
+
+#include "codegen/Driver/SourceText.h"
+
+#include "dialect/Taylor/Parameters.h"
+#include "passes/Passes.h"
+#include "passes/Specification/AddDocuments.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace taylor;
+
+/// The size of an axis as the types of a specification's arguments write it; 0 where none does.
+static int64_t writtenSize(SpecOp spec, AxisRef axis) {
+  for (Type argument : spec.getBody().getArgumentTypes())
+    if (auto type = dyn_cast<ArrayType>(argument); type && type.has(axis))
+      if (int64_t size = type.sizeOf(axis); size != ArrayType::kUnknown)
+        return size;
+  return 0;
+}
+
+LogicalResult Driver::load(StringRef source, StringRef name) {
+  text = source.str();
+  fileName = name.str();
+  if (failed(checkText(source, name, context)))
+    return failure();
+  module = parseSourceString<ModuleOp>(source, &context, fileName);
+  if (!module)
+    return failure();
+  // What is said of the module as a whole is said at the file's start, and then at the specification.
+  (*module)->setLoc(FileLineColLoc::get(&context, fileName, 1, 1));
+  FailureOr<SpecOp> spec = selectSpec(*module, options.spec);
+  if (succeeded(spec))
+    (*module)->setLoc(spec->getLoc());
+  if (failed(spec) || failed(setParameters(*spec, options.parameters)) ||
+      (options.mask && failed(setMask(*spec, *options.mask))) ||
+      (options.documents && failed(addDocuments(*spec))))
+    return failure();
+  if (int64_t size = writtenSize(*spec, AxisRole::Channel); size && !options.isHeadDimChosen)
+    options.headDim = size;
+  if (!options.valueDim)
+    options.valueDim = writtenSize(*spec, AxisRole::ValueChannel);
+  // Targets were chosen before these sizes were known.
+  for (const std::unique_ptr<Target> &target : targets)
+    if (std::string message = target->check(getProblem()); !message.empty())
+      return spec->emitError() << message;
+  return success();
+}
+
+/// What the target cannot do, as a message.
+std::string Driver::checkTarget(const Target &target, Emission emission) {
+  bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
+  if (target.getKind() == TargetKind::Cpu && (isReport || emission == Emission::PTX))
+    return "unsupported for " + target.getName() + ": " +
+           (isReport ? "--report; it is about kernels of GPUs" : "--emit=ptx; it is the assembly of GPUs") +
+           ", such as --target=sm_80";
+  return target.check(getProblem());
+}
+
+std::string Driver::chooseTargets(Emission emission) {
+  llvm::StringSet<> given;
+  for (const std::string &name : options.targets) {
+    if (!given.insert(name).second)
+      return "expected each target once, but got '" + name + "' twice";
+    std::string error;
+    std::unique_ptr<Target> target = makeTarget(name, error);
+    if (target)
+      error = checkTarget(*target, emission);
+    if (!error.empty())
+      return error;
+    // Two GPUs may run the same code.
+    if (llvm::none_of(targets, [&](const auto &other) { return other->getName() == target->getName(); }))
+      targets.push_back(std::move(target));
+  }
+  return "";
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Targets/CPU/CPUTarget.h"
+#include "codegen/Targets/CPU/Artifact.h"
+#include "codegen/Targets/CPU/Passes.h"
+#include "codegen/Targets/CPU/TileModel.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+namespace {
+
+class CPUTarget : public taylor::Target {
+public:
+  explicit CPUTarget(cpu::Processor target) : target(std::move(target)) {}
+
+  std::string getName() const override { return target.name; }
+  taylor::TargetKind getKind() const override { return taylor::TargetKind::Cpu; }
+
+  std::string check(const taylor::TargetProblem &problem) const override {
+    auto refuse = [&](StringRef option) {
+      return ("unsupported for " + getName() + ": " + option + "; it is for GPUs").str();
+    };
+    if (problem.f32Products == taylor::F32Products::TF32)
+      return refuse("--f32-products=tf32");
+    if (problem.bf16Products == taylor::BF16Products::Split)
+      return refuse("--bf16-products=split");
+    if (problem.rowSums == taylor::RowSumsChoice::Atomic)
+      return refuse("--row-sums=atomic");
+    return "";
+  }
+
+  taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override {
+    int64_t bytes = problem.dtype == taylor::StorageType::F64 ? 8 : 4;
+    taylor::TileSizes sizes = cpu::chooseTileSizes(target, bytes);
+    sizes.chunked = use == taylor::TileUse::Chunked;
+    if (sizes.chunked || problem.states)
+      cpu::chooseChunks(target, bytes, problem.chunk, sizes);
+    if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
+      cpu::chooseSteps(sizes);
+    // One token is no work for matrix units, and its states stay in f32. Over keys it waits for memory:
+    // nothing is gained by its rounding.
+    bool isPrecise = use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries;
+    if (problem.dtype == taylor::StorageType::BF16 && target.prefersPairs() && !isPrecise)
+      sizes.productType = taylor::ProductType::BF16;
+    if (target.hasTiles && sizes.productType != taylor::ProductType::F32)
+      cpu::chooseMatrixTiles(sizes);
+    return sizes;
+  }
+
+  /// Products over pairs and over features run at much the same share of the peak; README.md says how the
+  /// factors were measured.
+  taylor::CostRates getRates(const taylor::TargetProblem &) const override {
+    taylor::CostRates rates;
+    rates.samples = {{"forward", 17, 17, 1.35},   {"backward", 16, 17, 0.96},   {"forward", 65, 65, 1.07},
+                     {"backward", 64, 65, 1.02},  {"forward", 153, 17, 1.18},   {"backward", 152, 17, 0.89},
+                     {"forward", 2145, 65, 1.06}, {"backward", 2144, 65, 1.00}, {"forward", 969, 17, 1.23},
+                     {"backward", 968, 17, 1.18}};
+    return rates;
+  }
+
+  TargetAttr describe(MLIRContext *context) const override {
+    Builder builder(context);
+    SmallVector<StringRef> features(target.features.begin(), target.features.end());
+    return TargetAttr::get(context, builder.getStringAttr(target.name),
+                           builder.getStringAttr(stringifyTargetKind(getKind())),
+                           builder.getStringAttr(target.cpu), builder.getStrArrayAttr(features));
+  }
+
+  // Code of the machine is made without a `run`, behind that of LLVM.
+  std::vector<std::string> getPhases() const override { return {"vectors", "LLVM", "machine code"}; }
+
+  FailureOr<std::string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,
+                               taylor::StageRunner run) const override {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (failed(lowerToVector(run)))
+      return failure();
+    if (level == taylor::Emission::Vector) {
+      module.print(stream);
+      return text + "\n";
+    }
+    llvm::LLVMContext context;
+    if (failed(lowerToLLVM(run)))
+      return failure();
+    std::unique_ptr<llvm::Module> code = cpu::translateToLLVM(module, target, context);
+    if (!code)
+      return failure();
+    if (level == taylor::Emission::LLVM) {
+      code->print(stream, nullptr);
+      return text;
+    }
+    std::string error;
+    if (failed(cpu::emitAssembly(*code, target, text, error)))
+      return module.emitError(error);
+    return text;
+  }
+
+  LogicalResult emit(ModuleOp module, const taylor::TargetProblem &, taylor::StageRunner run,
+                     taylor::ArtifactCode &code) const override {
+    return success(succeeded(lowerToVector(run)) && succeeded(lowerToLLVM(run)) &&
+                   succeeded(cpu::emitObject(module, target, code)));
+  }
+
+private:
+  LogicalResult lowerToVector(taylor::StageRunner run) const {
+    return run("vector", [&](OpPassManager &manager) { cpu::buildVectorPipeline(manager, target.name); });
+  }
+  LogicalResult lowerToLLVM(taylor::StageRunner run) const {
+    return run("llvm", [&](OpPassManager &manager) { cpu::buildLLVMPipeline(manager); });
+  }
+
+  cpu::Processor target;
+};
+
+} // namespace
+
+std::unique_ptr<taylor::Target> cpu::makeCPUTarget(StringRef name, std::string &error) {
+  std::optional<Processor> target = findTarget(name, error);
+  return target ? std::make_unique<CPUTarget>(std::move(*target)) : nullptr;
+}

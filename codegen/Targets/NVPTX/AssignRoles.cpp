@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A producer that copies, and members that compute. Passes.td has the rule.
+#include "codegen/Targets/NVPTX/Accesses.h"
+#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/KernelSteps.h"
+#include "codegen/Targets/NVPTX/Passes.h"
+#include "codegen/Targets/NVPTX/Simt/PassOrder.h"
+#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "passes/Debug.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "taylor-simt-assign-roles"
+
+namespace mlir::simt {
+#define GEN_PASS_DEF_ASSIGNROLES
+#include "codegen/Targets/NVPTX/Passes.h.inc"
+} // namespace mlir::simt
+
+using namespace mlir;
+using namespace mlir::simt;
+using tile::TileType;
+
+namespace {
+
+/// How the registers of a multiprocessor are shared: of a thread of the producer and of a member, and what a
+/// member's loop may hold of them in tiles: a quarter of what it carries is counted for copies of it, which
+/// matrix units do without (dk and dv of 128 channels count 224, and ptxas spills nothing in their loop).
+struct RegisterBudget {
+  int64_t members, producer, consumer, tiles;
+};
+constexpr RegisterBudget kRegisters[] = {{3, 32, 160, 128}, {2, 40, 232, 224}};
+
+/// A copy in each iteration of a loop, which all members read.
+struct RoleStream {
+  CopyOp copy;
+  AllocOp buffer;
+  RingOp ring = {};
+};
+
+/// A loop whose iterations copy, and the loops around it, the outermost first.
+struct StreamLoop {
+  scf::ForOp loop;
+  SmallVector<RoleStream> streams;
+  SmallVector<scf::ForOp> around;
+};
+
+/// One kernel.
+class Roles {
+public:
+  Roles(tile::KernelOp kernel, int64_t slots) : kernel(kernel), slots(slots), builder(kernel.getContext()) {}
+
+  /// Whether the kernel has a loop for a producer, and nothing that roles cannot take.
+  bool collect();
+  /// RegisterBudget of a member's tiles in its largest loop.
+  int64_t countRegisters();
+  /// Bytes of shared memory, no two buffers sharing any.
+  int64_t countShared(int64_t members);
+  void emit(const RegisterBudget &registers);
+
+private:
+  // What there is.
+  bool addStream(CopyOp copy);
+  bool isUniform(Value value, bool mayDifferByMember);
+  bool areBoundsUniform(StreamLoop &entry);
+  bool exchanges();
+  bool isSkeleton(Operation *op) const { return skeleton.contains(op); }
+  bool followsMember(Value value);
+
+  // Places and bounds of members.
+  Value makeMember(OpBuilder &builder, Value number);
+  Value cloneFor(OpBuilder &builder, Value value, IRMapping &mapping);
+  Value extremeOf(OpBuilder &builder, Value value, IRMapping &common, bool largest);
+  Value countIterations(OpBuilder &builder, Location loc, Value from, Value to, Value step);
+
+  // The producer.
+  void emitProducer(Block &from, IRMapping &mapping, llvm::DenseMap<Operation *, Value> &counters);
+  void emitProducerLoop(scf::ForOp loop, IRMapping &mapping, llvm::DenseMap<Operation *, Value> &counters);
+  void emitFills(StreamLoop &entry, IRMapping &mapping, Value number);
+  Value constant(OpBuilder &builder, Location loc, int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+
+  // The members.
+  void emitConsumer(StreamLoop &entry);
+  void readRing(StreamLoop &entry, RoleStream &stream, Value number);
+  void passBy(OpBuilder &builder, StreamLoop &entry, Value from, Value to);
+  SmallVector<StreamLoop *> loopsInside(scf::ForOp loop);
+
+  tile::KernelOp kernel;
+  int64_t slots;
+  OpBuilder builder;
+  SmallVector<StreamLoop> loops;
+  llvm::DenseSet<Operation *> skeleton; ///< loops with streams, and loops and branches around them
+  int64_t members = 1;
+  RolesOp roles;
+  BlockArgument gang;                 ///< the kernel's last place: of a gang of members
+  llvm::DenseSet<Operation *> ofGang; ///< what makes a member's place of it
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What there is
+//===----------------------------------------------------------------------===//
+
+/// Whether the number follows from the kernel's last place.
+bool Roles::followsMember(Value value) {
+  SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (next == gang)
+      return true;
+    if (Operation *op = next.getDefiningOp())
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+/// Whether a producer can compute the number: from sizes, places, what is looked up, and the numbers of loops
+/// that it runs too.
+bool Roles::isUniform(Value value, bool mayDifferByMember) {
+  SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (next == gang && !mayDifferByMember)
+      return false;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      Operation *parent = argument.getOwner()->getParentOp();
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      if (parent != kernel && !(loop && argument == loop.getInductionVar()))
+        return false;
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    bool isNumber = op->getNumRegions() == 0 && next.getType().isIntOrIndex();
+    bool isKnown = isa<tile::SizeOp, tile::RequestedOp, tile::LookupOp>(op);
+    if (isa<tile::ProgramOp>(op->getParentOp())) // an array
+      continue;
+    if (!isNumber || !(isKnown || isMemoryEffectFree(op)))
+      return false;
+    llvm::append_range(open, op->getOperands());
+  }
+  return true;
+}
+
+bool Roles::addStream(CopyOp copy) {
+  auto loop = dyn_cast<scf::ForOp>(copy->getParentOp());
+  auto buffer = copy.getBuffer().getDefiningOp<AllocOp>();
+  if (!loop || !buffer || buffer.getType().getSlots() != 1 || copy.getCondition() ||
+      !llvm::all_of(copy.getOffsets(), [&](Value offset) { return isUniform(offset, false); }) ||
+      (copy.getEnd() && !isUniform(copy.getEnd(), true)))
+    return false;
+  for (Operation *user : buffer->getUsers()) {
+    if (user == copy)
+      continue;
+    Operation *here = loop.getBody()->findAncestorOpInBlock(*user);
+    if (!isa<ReadOp, DotOp>(user) || !here || here->isBeforeInBlock(copy))
+      return false;
+  }
+  auto known = llvm::find_if(loops, [&](StreamLoop &entry) { return entry.loop == loop; });
+  if (known == loops.end()) {
+    loops.push_back({loop, {}, {}});
+    known = std::prev(loops.end());
+  }
+  known->streams.push_back({copy, buffer});
+  return true;
+}
+
+/// The loops and branches around are the same for all members; the loop itself may begin and end elsewhere
+/// for each, but then steps on multiples.
+bool Roles::areBoundsUniform(StreamLoop &entry) {
+  scf::ForOp loop = entry.loop;
+  APInt step, lower;
+  if (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || step.getSExtValue() < 1 ||
+      !isUniform(loop.getLowerBound(), true) || !isUniform(loop.getUpperBound(), true))
+    return false;
+  if (followsMember(loop.getLowerBound()) && divisorOf(loop.getLowerBound()) % step.getSExtValue())
+    return false;
+  bool branchInside = false;
+  for (Operation *parent = loop->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
+    if (auto outer = dyn_cast<scf::ForOp>(parent)) {
+      if (branchInside || llvm::any_of(loops, [&](StreamLoop &other) { return other.loop == outer; }) ||
+          !isUniform(outer.getLowerBound(), false) || !isUniform(outer.getUpperBound(), false) ||
+          !isUniform(outer.getStep(), false))
+        return false;
+      entry.around.insert(entry.around.begin(), outer);
+    } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
+      if (!isUniform(branch.getCondition(), false))
+        return false;
+      branchInside = true;
+    } else {
+      return false;
+    }
+    skeleton.insert(parent);
+  }
+  skeleton.insert(loop);
+  return true;
+}
+
+/// Whether the kernel reads an array that it writes, or adds to one: two members may be the same tile.
+bool Roles::exchanges() {
+  llvm::DenseSet<Value> read, written;
+  WalkResult walk = kernel.walk([&](Operation *op) {
+    for (const Access &access : getAccesses(op))
+      if (isa<tile::ArrayType>(access.memory.getType()))
+        (access.writes ? written : read).insert(access.memory);
+    bool isOther = isa<tile::AccumulateOp, ExpandOp, ContractOp>(op);
+    return isOther ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walk.wasInterrupted() || llvm::any_of(written, [&](Value array) { return read.contains(array); });
+}
+
+bool Roles::collect() {
+  Block *block = kernel.getBlock();
+  if (block->getNumArguments() == 0 || getNumWarps(kernel) != 4 || exchanges())
+    return false;
+  gang = block->getArguments().back();
+  tile::ExtentAttr extent = kernel.getExtent(gang.getArgNumber());
+  if (extent.isStatic() || extent.isParts())
+    return false;
+  SmallVector<CopyOp> copies;
+  kernel.walk([&](CopyOp copy) {
+    if (copy->getParentOfType<scf::ForOp>())
+      copies.push_back(copy);
+  });
+  for (CopyOp copy : copies)
+    if (!addStream(copy))
+      return false;
+  bool multiplies = false;
+  for (StreamLoop &entry : loops) {
+    if (!areBoundsUniform(entry))
+      return false;
+    for (RoleStream &stream : entry.streams)
+      multiplies |= llvm::any_of(stream.buffer->getUsers(), [](Operation *user) {
+        auto dot = dyn_cast<DotOp>(user);
+        return dot && dot.getKind() == ProductKind::wgmma;
+      });
+  }
+  return multiplies;
+}
+
+int64_t Roles::countRegisters() {
+  int64_t most = 0;
+  for (StreamLoop &entry : loops)
+    most = std::max(most, countLoopRegisters(entry.loop, countTileRegisters));
+  return most;
+}
+
+int64_t Roles::countShared(int64_t members) {
+  constexpr int64_t kAlignment = 1024;
+  int64_t shared = 0, own = 0;
+  for (auto buffer : kernel.getBlock()->getOps<AllocOp>()) {
+    bool isStream = llvm::any_of(loops, [&](StreamLoop &entry) {
+      return llvm::any_of(entry.streams, [&](RoleStream &stream) { return stream.buffer == buffer; });
+    });
+    int64_t bytes = llvm::alignTo(buffer.getType().getSlotBytes(), kAlignment);
+    (isStream ? shared : own) += isStream ? slots * bytes : bytes;
+  }
+  return shared + members * own + kAlignment;
+}
+
+//===----------------------------------------------------------------------===//
+// Places and bounds
+//===----------------------------------------------------------------------===//
+
+/// The last place of a member: of the kernel's tiles the one of its number in the gang. Where there are no
+/// more, the last one again.
+Value Roles::makeMember(OpBuilder &builder, Value number) {
+  Location loc = kernel.getLoc();
+  tile::ExtentAttr extent = kernel.getExtent(gang.getArgNumber());
+  Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(), extent.getRole());
+  int64_t tokens = extent.getSize() / members; // the kernel's extent is already that of gangs
+  if (tokens > 1)
+    size = arith::DivSIOp::create(
+        builder, loc, arith::AddIOp::create(builder, loc, size, constant(builder, loc, tokens - 1)),
+        constant(builder, loc, tokens));
+  Value last = arith::MaxSIOp::create(builder, loc,
+                                      arith::SubIOp::create(builder, loc, size, constant(builder, loc, 1)),
+                                      constant(builder, loc, 0));
+  Value first = arith::MulIOp::create(builder, loc, gang, constant(builder, loc, members));
+  ofGang.insert(first.getDefiningOp());
+  return arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, first, number), last);
+}
+
+/// The number as it is where `mapping` holds: ops that it follows from are cloned, each once. What all
+/// members have alike a member has already.
+Value Roles::cloneFor(OpBuilder &builder, Value value, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  bool isInMember = roles.getConsumer().isAncestor(builder.getInsertionBlock()->getParent());
+  if (!op || isa<tile::ProgramOp>(op->getParentOp()) || (isInMember && !followsMember(value)))
+    return value;
+  for (Value operand : op->getOperands())
+    cloneFor(builder, operand, mapping);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// The smallest or largest of a number over all members. `common` has what is the same for all.
+Value Roles::extremeOf(OpBuilder &builder, Value value, IRMapping &common, bool largest) {
+  if (!followsMember(value))
+    return cloneFor(builder, value, common);
+  Value extreme;
+  for (int64_t number = 0; number < members; ++number) {
+    IRMapping mapping = common;
+    mapping.map(gang, makeMember(builder, constant(builder, kernel.getLoc(), number)));
+    Value own = cloneFor(builder, value, mapping);
+    if (!extreme)
+      extreme = own;
+    else if (largest)
+      extreme = arith::MaxSIOp::create(builder, value.getLoc(), extreme, own);
+    else
+      extreme = arith::MinSIOp::create(builder, value.getLoc(), extreme, own);
+  }
+  return extreme;
+}
+
+Value Roles::countIterations(OpBuilder &builder, Location loc, Value from, Value to, Value step) {
+  Value range = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, to, from),
+                                       constant(builder, loc, 0));
+  Value up = arith::AddIOp::create(builder, loc, range,
+                                   arith::SubIOp::create(builder, loc, step, constant(builder, loc, 1)));
+  return arith::DivSIOp::create(builder, loc, up, step);
+}
+
+//===----------------------------------------------------------------------===//
+// The producer: loops and branches around copies, and the numbers that they need
+//===----------------------------------------------------------------------===//
+
+SmallVector<StreamLoop *> Roles::loopsInside(scf::ForOp loop) {
+  SmallVector<StreamLoop *> inside;
+  for (StreamLoop &entry : loops)
+    if (loop->isAncestor(entry.loop))
+      inside.push_back(&entry);
+  return inside;
+}
+
+void Roles::emitFills(StreamLoop &entry, IRMapping &mapping, Value number) {
+  for (RoleStream &stream : entry.streams) {
+    CopyOp copy = stream.copy;
+    SmallVector<Value> offsets = llvm::map_to_vector(
+        copy.getOffsets(), [&](Value offset) { return cloneFor(builder, offset, mapping); });
+    Value end = copy.getEnd() ? extremeOf(builder, copy.getEnd(), mapping, /*largest=*/true) : Value();
+    Value slot = AcquireOp::create(builder, copy.getLoc(), stream.ring, number);
+    // Other proxies than the matrix units' would have to be told of a bulk copy.
+    bool isMultiplied = llvm::all_of(stream.buffer->getUsers(), [&](Operation *user) {
+      auto dot = dyn_cast<DotOp>(user);
+      return user == copy || (dot && dot.getKind() == ProductKind::wgmma);
+    });
+    bool isBulk = isMultiplied && getBox(copy);
+    CopyOp::create(builder, copy.getLoc(), copy.getArray(), copy.getArrayAxes(), copy.getTileAxes(), offsets,
+                   slot, /*condition=*/Value(), end, copy.getEndAxisAttr(), stream.ring, number, isBulk);
+  }
+}
+
+void Roles::emitProducerLoop(scf::ForOp loop, IRMapping &mapping,
+                             llvm::DenseMap<Operation *, Value> &counters) {
+  SmallVector<StreamLoop *> inside = loopsInside(loop);
+  Location loc = loop.getLoc();
+  SmallVector<Value> inits;
+  for (StreamLoop *entry : inside) {
+    Value &counter = counters[entry->loop];
+    inits.push_back(counter ? counter : constant(builder, loc, 0));
+  }
+  auto made = scf::ForOp::create(builder, loc, extremeOf(builder, loop.getLowerBound(), mapping, false),
+                                 extremeOf(builder, loop.getUpperBound(), mapping, true),
+                                 cloneFor(builder, loop.getStep(), mapping), inits);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(made.getBody());
+  IRMapping own = mapping;
+  own.map(loop.getInductionVar(), made.getInductionVar());
+  for (auto [entry, argument] : llvm::zip(inside, made.getRegionIterArgs()))
+    counters[entry->loop] = argument;
+  if (inside.size() == 1 && inside[0]->loop == loop) {
+    Value number = made.getRegionIterArg(0);
+    emitFills(*inside[0], own, number);
+    counters[loop] = arith::AddIOp::create(builder, loc, number, constant(builder, loc, 1));
+  } else {
+    emitProducer(*loop.getBody(), own, counters);
+  }
+  scf::YieldOp::create(builder, loc,
+                       llvm::map_to_vector(inside, [&](StreamLoop *entry) { return counters[entry->loop]; }));
+  for (auto [entry, result] : llvm::zip(inside, made.getResults()))
+    counters[entry->loop] = result;
+}
+
+void Roles::emitProducer(Block &from, IRMapping &mapping, llvm::DenseMap<Operation *, Value> &counters) {
+  for (Operation &op : from) {
+    if (!isSkeleton(&op))
+      continue;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      emitProducerLoop(loop, mapping, counters);
+      continue;
+    }
+    auto branch = cast<scf::IfOp>(op);
+    auto made = scf::IfOp::create(builder, op.getLoc(), cloneFor(builder, branch.getCondition(), mapping),
+                                  /*withElseRegion=*/!branch.getElseRegion().empty());
+    OpBuilder::InsertionGuard guard(builder);
+    for (auto [old, region] : llvm::zip(branch->getRegions(), made->getRegions())) {
+      if (old.empty())
+        continue;
+      builder.setInsertionPoint(region.front().getTerminator());
+      IRMapping own = mapping;
+      llvm::DenseMap<Operation *, Value> inner; // no loop is around: uses count from 0
+      emitProducer(old.front(), own, inner);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// A member
+//===----------------------------------------------------------------------===//
+
+/// Waits before the first reader, and releases after the last one.
+void Roles::readRing(StreamLoop &entry, RoleStream &stream, Value number) {
+  Block *body = entry.loop.getBody();
+  stream.copy.erase();
+  Operation *first = nullptr, *last = nullptr;
+  for (Operation *user : stream.buffer->getUsers()) {
+    Operation *here = body->findAncestorOpInBlock(*user);
+    first = !first || here->isBeforeInBlock(first) ? here : first;
+    last = !last || last->isBeforeInBlock(here) ? here : last;
+    // Of a tile in registers, where it is read may follow what the tile is for: few hold it then.
+    if (auto read = dyn_cast<ReadOp>(user))
+      for (Operation *reader : read->getUsers())
+        if (Operation *there = body->findAncestorOpInBlock(*reader))
+          last = last->isBeforeInBlock(there) ? there : last;
+  }
+  OpBuilder at(first ? first : body->getTerminator());
+  Value slot = WaitFullOp::create(at, entry.loop.getLoc(), stream.ring, number);
+  if (last)
+    at.setInsertionPointAfter(last);
+  ReleaseOp::create(at, entry.loop.getLoc(), stream.ring, number);
+  stream.buffer.getResult().replaceAllUsesWith(slot);
+  stream.buffer.erase();
+}
+
+/// Uses from `from` to before `to`, which only other members read.
+void Roles::passBy(OpBuilder &builder, StreamLoop &entry, Value from, Value to) {
+  Location loc = entry.loop.getLoc();
+  auto loop = scf::ForOp::create(builder, loc, from, to, constant(builder, loc, 1));
+  OpBuilder at(loop.getBody()->getTerminator());
+  for (RoleStream &stream : entry.streams) {
+    WaitFullOp::create(at, loc, stream.ring, loop.getInductionVar());
+    ReleaseOp::create(at, loc, stream.ring, loop.getInductionVar());
+  }
+}
+
+void Roles::emitConsumer(StreamLoop &entry) {
+  IRRewriter rewriter(kernel.getContext());
+  Location loc = entry.loop.getLoc();
+  // Counters of the loops around; each yields what the loop inside leaves.
+  Value before;
+  SmallVector<std::pair<scf::ForOp, unsigned>> carried;
+  auto addCounter = [&](scf::ForOp loop, Value init, llvm::function_ref<Value(OpBuilder &, Value)> next) {
+    rewriter.setInsertionPoint(loop);
+    auto made = cast<scf::ForOp>(
+        *loop.replaceWithAdditionalYields(rewriter, ValueRange{init}, false,
+                                          [&](OpBuilder &inner, Location, ArrayRef<BlockArgument> arguments) {
+                                            return SmallVector<Value>{next(inner, arguments.back())};
+                                          }));
+    for (StreamLoop &other : loops) {
+      if (other.loop == loop)
+        other.loop = made;
+      for (scf::ForOp &outer : other.around)
+        if (outer == loop)
+          outer = made;
+    }
+    return made;
+  };
+  rewriter.setInsertionPoint(entry.around.empty() ? entry.loop : entry.around.front());
+  before = constant(rewriter, loc, 0);
+  for (size_t i = 0; i < entry.around.size(); ++i) {
+    scf::ForOp made =
+        addCounter(entry.around[i], before, [](OpBuilder &, Value argument) { return argument; });
+    before = made.getRegionIterArgs().back();
+    carried.push_back({made, made.getNumRegionIterArgs() - 1});
+  }
+  scf::ForOp loop = entry.loop;
+  rewriter.setInsertionPoint(loop);
+  bool lowerDiffers = followsMember(loop.getLowerBound()),
+       differs = lowerDiffers || followsMember(loop.getUpperBound());
+  Value from = before, all;
+  if (differs) {
+    // Outside of the loop: its own values are those of this member.
+    IRMapping common;
+    Value lower = extremeOf(rewriter, loop.getLowerBound(), common, /*largest=*/false);
+    Value upper = extremeOf(rewriter, loop.getUpperBound(), common, /*largest=*/true);
+    Value count = countIterations(rewriter, loc, lower, upper, loop.getStep());
+    all = arith::AddIOp::create(rewriter, loc, before, count);
+    if (lowerDiffers) {
+      Value skipped = countIterations(rewriter, loc, lower, loop.getLowerBound(), loop.getStep());
+      from =
+          arith::MinSIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, before, skipped), all);
+      passBy(rewriter, entry, before, from);
+    }
+  }
+  loop = addCounter(loop, from, [&](OpBuilder &inner, Value argument) -> Value {
+    return arith::AddIOp::create(inner, loc, argument, constant(inner, loc, 1));
+  });
+  Value number = loop.getRegionIterArgs().back();
+  for (RoleStream &stream : entry.streams)
+    readRing(entry, stream, number);
+  Value after = loop.getResults().back();
+  if (differs) {
+    rewriter.setInsertionPointAfter(loop);
+    passBy(rewriter, entry, after, all);
+    after = all;
+  }
+  for (auto &[outer, index] : llvm::reverse(carried)) {
+    outer.getBody()->getTerminator()->setOperand(index, after);
+    after = outer.getResult(index);
+  }
+}
+
+void Roles::emit(const RegisterBudget &registers) {
+  members = registers.members;
+  MLIRContext *context = kernel.getContext();
+  Location loc = kernel.getLoc();
+  // The last extent counts gangs.
+  unsigned last = gang.getArgNumber();
+  tile::ExtentAttr extent = kernel.getExtent(last);
+  SmallVector<Attribute> grid(kernel.getGrid().getValue());
+  grid[last] = tile::ExtentAttr::get(context, extent.getRole(), extent.getSize() * members);
+  kernel.setGridAttr(ArrayAttr::get(context, grid));
+
+  Block *block = kernel.getBlock();
+  builder.setInsertionPointToStart(block);
+  for (StreamLoop &entry : loops)
+    for (RoleStream &stream : entry.streams) {
+      BufferType type = stream.buffer.getType();
+      auto ring =
+          RingType::get(context, BufferType::get(context, slots, type.getAxes(), type.getElementType(),
+                                                 type.getSwizzle(), type.getPanel()));
+      stream.ring = RingOp::create(builder, stream.copy.getLoc(), ring, stream.buffer.getNameAttr(),
+                                   IntegerAttr(), IntegerAttr());
+    }
+  SmallVector<Operation *> own; // becomes the members'
+  for (Operation &op : *block)
+    if (!isa<AllocOp, RingOp>(op))
+      own.push_back(&op);
+  builder.setInsertionPointToEnd(block);
+  roles = RolesOp::create(builder, loc, members, IntegerAttr(), registers.producer, registers.consumer);
+  builder.createBlock(&roles.getProducer());
+  IRMapping mapping;
+  llvm::DenseMap<Operation *, Value> counters;
+  emitProducer(*block, mapping, counters);
+
+  Block *consumer = builder.createBlock(&roles.getConsumer(), {}, {builder.getIndexType()}, {loc});
+  for (Operation *op : own)
+    op->moveBefore(consumer, consumer->end());
+  for (StreamLoop &entry : loops)
+    emitConsumer(entry);
+  builder.setInsertionPointToStart(consumer);
+  Value place = makeMember(builder, consumer->getArgument(0));
+  consumer->walk([&](Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (operand.get() == gang && !ofGang.contains(op))
+        operand.set(place);
+  });
+}
+
+namespace {
+struct AssignRoles : simt::impl::AssignRolesBase<AssignRoles> {
+  using AssignRolesBase::AssignRolesBase;
+
+  void runOnOperation() override {
+    if (failed(requireLayoutsOfAll(getOperation())) || failed(requireUnscheduled(getOperation())))
+      return signalPassFailure();
+    getOperation().walk([&](tile::KernelOp kernel) {
+      Roles roles(kernel, slots);
+      if (!roles.collect()) {
+        LDBG() << "@" << kernel.getSymName() << ": no loop for a producer, or one that roles cannot take";
+        return;
+      }
+      int64_t tiles = roles.countRegisters();
+      for (const RegisterBudget &registers : kRegisters) {
+        int64_t bytes = roles.countShared(registers.members);
+        bool fits = tiles <= registers.tiles && bytes <= shared;
+        LDBG() << "@" << kernel.getSymName() << ": " << registers.members << " members need " << tiles
+               << " registers of tiles and " << bytes << " bytes" << (fits ? "" : ", more than there are");
+        if (!fits)
+          continue;
+        ++numKernels;
+        return roles.emit(registers);
+      }
+    });
+  }
+};
+} // namespace

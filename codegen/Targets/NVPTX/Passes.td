@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_CODEGEN_NVPTX_PASSES_TD
+#define TAYLOR_CODEGEN_NVPTX_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "who holds which elements of a tile: layouts for all tiles, buffers for what threads exchange";
+  let description = [{
+    Every tile gets a layout (`#simt.layout`), and every `tile.dot` becomes a `simt.dot`:
+
+    1. Products come first. A product's result has two axes; the one that a later product keeps
+       becomes the rows. So a computed left operand, such as weights, stays in the registers of the
+       threads that computed it. Where two products disagree, the majority wins and the other reads
+       a buffer.
+    2. A tile that is computed from a product or for one has its layout; a tile with fewer axes has
+       the projection.
+    3. All other tiles are local to elements: neighbours in memory are in neighbouring threads.
+
+    Before that, values that a block computes before a loop with products, and reads again after the
+    loop, are computed again there: registers are scarce in such loops.
+
+    Loaded operands go through buffers, by `simt.copy`; so do the tiles that a loop loads in each
+    iteration. A tile that an operation needs in another layout is renumbered, computed again
+    (loads, positions, splats) or exchanged through a buffer. Effects on buffers are in the order of
+    the text, without barriers.
+
+    ```mlir
+    %k = tile.load %array[b = %b, g = %g, u = %j] : !array -> !tile.tile<[d = 64, u = 64], bf16>
+    %s = tile.dot %q, %k over(d) : .. -> !tile.tile<[t = 128, u = 64], f32>
+    // becomes
+    %0 = simt.alloc "k" : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+    simt.copy %array[b = %b, g = %g, u = %j], %0 : ..
+    %s = simt.dot mma16 %q, %0 over(d) : .. -> !tile.tile<[t = 128, u = 64], f32, #fragment_t_u>
+    ```
+  }];
+  let options = [
+    Option<"warps", "warps", "int64_t", /*default=*/"0",
+           "warps of a block: 1, 2, 4, 8 or 16; 0: 4, or 8 where a thread would need too many registers">,
+    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"",
+           "how to multiply f32: tf32 (mma.sync, operands rounded) or fma">,
+    Option<"startsProducts", "start-products", "bool", /*default=*/"false",
+           "products of 16 bits by wgmma where its shapes allow it: 64 rows for four warps">,
+    Option<"registers", "registers", "int64_t", /*default=*/"210",
+           "32-bit registers per thread for the tiles that a loop carries and multiplies; others stay in shared memory">
+  ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels with layouts">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
+}
+
+def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
+  let summary = "warps that copy for others: a producer, and members that share what it copies";
+  let description = [{
+    Input: as of `taylor-simt-schedule-copies`. A kernel gets `simt.roles` where started products
+    read what loops copy:
+
+    1. Each copy of a loop becomes a ring of `slots` slots. The producer is what is left of the
+       kernel if only these copies and the loops, branches and numbers around them stay. A member is
+       the rest: it waits for a use of a ring before the first op that reads it, and releases it
+       after the last one; what it reads into registers, after the last op that reads those, so that
+       the reading may be as late.
+    2. Members are neighbours along the kernel's last extent, which from then on counts gangs of
+       them. The copies' windows must not depend on that extent. Where bounds of the loop do, the
+       producer's loop runs over the ranges of all members, and a member waits for and releases what
+       only others read, too. Such a loop must begin at a multiple of its step
+       (`query-begins=aligned` of the plan, for queries that pass by keys): the iterations of one
+       member are then among those of all. A copy ends `until` the last end of all members. Where a
+       gang has more members than there are tiles, the last tile is computed twice.
+    3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
+    4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared`
+       bytes: 3, with up to 128 registers of tiles in each thread, or 2, with up to 224.
+
+    All other kernels stay as they are: without such a loop, with numbers around it that only
+    threads know (read from tiles, or carried), with an array that is both read and written, and
+    where nothing fits.
+
+    ```mlir
+    tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) {
+      %k = simt.alloc "k" : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+      scf.for %j = %c0 to %n step %c64 iter_args(..) {
+        simt.copy %keys[b = %b, g = %h, u = %j], %k : ..
+        %s = simt.dot wgmma %q, %k over(d) : ..
+    // becomes
+    tile.kernel @attend grid(%b in b, %h in h, %gang in ceildiv(t, 192)) {
+      %k = simt.ring "k" : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+      simt.roles members 3 registers 32, 160 producer {
+        scf.for %j = %c0 to %n step %c64 iter_args(%use = %c0) {
+          %slot = simt.acquire %k[%use] : ..
+          simt.copy %keys[b = %b, g = %h, u = %j], %slot signals %k[%use] bulk : ..
+          %next = arith.addi %use, %c1 : index
+          scf.yield %next : index
+        }
+      } consumer (%member) {
+        scf.for %j = %c0 to %n step %c64 iter_args(.., %use = %c0) {
+          %slot = simt.wait_full %k[%use] : ..
+          %s = simt.dot wgmma %q, %slot over(d) : ..
+          simt.release %k[%use] : ..
+    ```
+  }];
+  let options = [
+    Option<"slots", "slots", "int64_t", /*default=*/"2", "slots of a ring; at least 1">,
+    Option<"shared", "shared", "int64_t", /*default=*/"232448", "bytes of shared memory that a block may use">
+  ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels with roles">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
+}
+
+def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp"> {
+  let summary = "the last products of an iteration run beside the first ones of the next";
+  let description = [{
+    Rule: let a loop carry a sum and end by adding products to it, whose left operands it computes
+    from other products and whose right operands nothing else reads. Such *late* products are
+    started in the next iteration, next to its first ones: the loop carries their left operands. The
+    first iteration stands before the loop, without late products; those of the last iteration stand
+    after it. Each has buffers of its own. Where there is no iteration, selects give what the loop
+    began with, and zeros to multiply. So right operands must be copied `until` the loop's end:
+    zeros then too, since 0 times NaN is NaN.
+
+    This is done where a block is alone on its multiprocessor: where `alone` bytes of shared memory
+    are needed or more. Other blocks keep matrix units busy at least as well (README.md, "Hopper").
+    It is not done where the loop would need more than `registers` registers, or the kernel more
+    than `shared` bytes.
+
+    Why: within an iteration, matrix units wait for the exponentials and threads for the scores.
+    With the products of two iterations under way, both work at the same time.
+
+    ```mlir
+    scf.for %j = %c0 to %n step %c64 iter_args(%o = %zero) {
+      simt.copy %keys[u = %j], %k : ..
+      %s = simt.dot wgmma %q, %k over(d) : ..
+      %w = tile.map (%x = %s) : .. { .. }
+      simt.copy %values[u = %j] until(u = %n), %v : ..
+      %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+    }
+    // becomes
+    %s0 = simt.dot wgmma %q, %k.first over(d) : ..
+    %w0 = tile.map (%x = %s0) : .. { .. }
+    %r:2 = scf.for %j = %c64 to %n step %c64 iter_args(%o = %zero, %w = %w0) {
+      %i = arith.subi %j, %c64 : index
+      simt.copy %values[u = %i] until(u = %n), %v : ..
+      simt.copy %keys[u = %j], %k : ..
+      %s = simt.dot wgmma %q, %k over(d) : ..
+      %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+      %w1 = tile.map (%x = %s) : .. { .. }
+      scf.yield %o1, %w1 : ..
+    }
+    %o2 = simt.dot wgmma %r#1, %v.last over(u) into %r#0 : ..
+    ```
+  }];
+  let options = [
+    Option<"registers", "registers", "int64_t", /*default=*/"210",
+           "32-bit registers per thread that the loop may need for what it carries and multiplies">,
+    Option<"alone", "alone", "int64_t", /*default=*/"0",
+           "bytes of shared memory that a kernel must need, with two slots for what loops copy, to be alone on its multiprocessor">,
+    Option<"shared", "shared", "int64_t", /*default=*/"232448", "bytes of shared memory that a block may use">
+  ];
+  let statistics = [Statistic<"numLoops", "loops", "loops whose iterations overlap">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
+}
+
+def OverlapUses : Pass<"taylor-simt-overlap-uses", "::mlir::ModuleOp"> {
+  let summary = "the last products of a member's iteration run beside the first ones of the next";
+  let description = [{
+    `taylor-simt-overlap-iterations` for members of `simt.roles`. Late products read a use of a ring
+    that nothing else reads. They wait for it one iteration later, and release it then. The first
+    iteration stands before the loop, without late products; those of the last iteration stand
+    after it. All three stand in a branch that is taken if there is an iteration, so that no use is
+    waited for that does not come. The producer stays as it is: both roles count each use once.
+
+    It is not done where uses are not counted one by one by the loop's iterations, and where the
+    loop would need more registers than a member has, less `scalars` and `places`: for what it
+    carries, for products from zero, for the largest tile that threads read, and for the left
+    operands that wait.
+
+    ```mlir
+    %r:2 = scf.for %j = %c0 to %end step %c64 iter_args(%o = %zero, %n = %c0) {
+      %k = simt.wait_full %keys[%n] : ..
+      %s = simt.dot wgmma %q, %k over(d) : ..
+      simt.release %keys[%n] : ..
+      %w = tile.map (%x = %s) : .. { .. }
+      %v = simt.wait_full %values[%n] : ..
+      %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+      simt.release %values[%n] : ..
+      %n1 = arith.addi %n, %c1 : index
+      scf.yield %o1, %n1 : ..
+    }
+    // becomes
+    %r:2 = scf.if %any {
+      %k0 = simt.wait_full %keys[%c0] : ..
+      %s0 = simt.dot wgmma %q, %k0 over(d) : ..
+      simt.release %keys[%c0] : ..
+      %w0 = tile.map (%x = %s0) : .. { .. }
+      %l:3 = scf.for %j = %c64 to %end step %c64 iter_args(%o = %zero, %n = %c1, %w = %w0) {
+        %before = arith.subi %n, %c1 : index
+        %k = simt.wait_full %keys[%n] : ..
+        %s = simt.dot wgmma %q, %k over(d) : ..
+        simt.release %keys[%n] : ..
+        %w1 = tile.map (%x = %s) : .. { .. }
+        %n1 = arith.addi %n, %c1 : index
+        %v = simt.wait_full %values[%before] : ..
+        %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+        simt.release %values[%before] : ..
+        scf.yield %o1, %n1, %w1 : ..
+      }
+      .. the products of %l#2 and the use %l#1 - 1 of the values ..
+    } else {
+      scf.yield %zero, %c0 : ..
+    }
+    ```
+  }];
+  let options = [
+    Option<"scalars", "scalars", "int64_t", /*default=*/"16",
+           "32-bit registers of a member's thread for what is no tile: addresses, bounds, counts">,
+    Option<"places", "places", "int64_t", /*default=*/"10",
+           "registers more where a block goes from place to place">
+  ];
+  let statistics = [Statistic<"numLoops", "loops", "loops of members whose iterations overlap">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
+}
+
+def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
+  let summary = "asynchronous copies, iterations ahead of their use in loops; all waits and barriers";
+  let description = [{
+    Input: ops on buffers in the order of the text, each buffer with one slot, without commit, wait
+    and barrier. Output: the same values, with copies in groups, and waits and barriers where they
+    are needed. Conditions of scf.if and bounds of scf.for must be the same in all threads of a
+    block.
+
+    **Loops.** A copy that stands directly in a loop's body runs ahead under three conditions:
+
+    * Its window follows, by pure ops, from the induction variable and from values outside the loop.
+    * Nothing in the loop writes the array. One store may, after the last read: into the very window
+      that the same iteration copied, if one of the array's axes is at the loop's number.
+    * The buffer is otherwise only read, in that loop and after the copy.
+
+    Numbers that are the same in all iterations are computed before the loop. A body gets *sync
+    points*: wait for the copies that are read next; barrier; refill each slot that has had its last
+    read, for as many iterations later as the buffer has slots; commit, one group for the copies
+    that are needed at the same time.
+
+    1. A buffer of one slot has a sync point before its first read; it shares an earlier one if only
+       reads stand between. Another sync point, of any buffer, stands between its last read and that
+       one.
+    2. A buffer of several slots takes the last sync point before its first read, or makes one.
+    3. A sync point moves up to right after the last read that it waits for, so that its copies
+       start early.
+
+    Bounds are checked by `if`; copies of iterations that do not exist are off, but their groups are
+    committed, so that counts are the same in every iteration. The sync points of the iterations
+    before the first come before the loop, and before the reads that precede it; with `early`,
+    before loads too, together with copies that precede the loop.
+
+    **Slots.** Each buffer in turn gets one more, up to `stages`, while all buffers fit into
+    `shared` bytes. Buffers of at most an eighth of the largest come first: they cost little and
+    save barriers. Then come those that with one slot could be refilled only when they are needed
+    again, then smaller ones. A buffer whose window the iteration's store replaces (running sums)
+    gets four times as many slots: nothing there takes as long as memory, so copies of several
+    iterations should be under way.
+
+    **Elsewhere** a copy is its own group, and its wait and a barrier stand before the first read. A
+    barrier separates two accesses of which one writes, also from one iteration to the next, unless
+    one stands between already. This is so for a buffer, and for an array that a kernel writes and
+    reads in different ways. Accesses before a loop are separated from the loop's before the loop.
+
+    **Groups** that no wait tells apart are one: a commit is removed if every wait still waits for
+    all copies that it waited for.
+
+    ```mlir
+    scf.for %j = %c0 to %n step %c64 {
+      simt.copy %keys[u = %j], %k : ..
+      simt.copy %values[u = %j], %v : ..
+      %s = simt.dot mma16 %q, %k over(d) : ..
+      %w = tile.map (%x = %s) : .. { .. }
+      %o1 = simt.dot mma16 %w, %v over(u) into %o : ..
+    }
+    // becomes, with stages = 1
+    simt.copy %keys[u = %c0], %k if %first : ..
+    simt.commit
+    scf.for %j = %c0 to %n step %c64 {
+      simt.wait 0
+      simt.barrier
+      simt.copy %values[u = %j], %v : ..
+      simt.commit
+      %s = simt.dot mma16 %q, %k over(d) : ..
+      simt.wait 0
+      simt.barrier
+      simt.copy %keys[u = %next], %k if %more : ..
+      simt.commit
+      %w = tile.map (%x = %s) : .. { .. }
+      %o1 = simt.dot mma16 %w, %v over(u) into %o : ..
+    }
+    ```
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", /*default=*/"2", "most slots of a buffer; at least 1">,
+    Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">,
+    Option<"early", "early", "bool", /*default=*/"false",
+           "the first copies of a loop start before loads that precede it, not only before reads of buffers">
+  ];
+  let statistics = [Statistic<"numAhead", "ahead", "buffers whose copies run ahead of a loop">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
+}
+
+def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
+  let summary = "bytes of shared memory for every buffer";
+  let description = [{
+    Sets `at` of every `simt.alloc` and the attribute `simt.shared` of every kernel: the bytes that
+    a block needs. Buffers that are not needed at the same time share bytes; one that a loop
+    accesses is needed through the whole loop. Swizzled buffers stand at multiples of 1024 bytes,
+    others of 16. The largest are placed first, each at the first place with room. Between accesses
+    of buffers that share bytes the pass puts a barrier, if none stands there, and a wait for copies
+    under way.
+
+    ```mlir
+    tile.kernel @attend grid(..) {
+      %k = simt.alloc "k" : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
+      %o = simt.alloc "o" : !simt.buffer<1 x [t = 64, e = 64], bf16, swizzle = 128>
+      scf.for .. { .. simt.dot mma16 %q, %k .. }
+      simt.write %x, %o : ..
+    // becomes
+    tile.kernel @attend grid(..) attributes {simt.shared = 16384 : i64} {
+      %k = simt.alloc "k" at 0 : ..
+      %o = simt.alloc "o" at 0 : ..
+      scf.for .. { .. simt.dot mma16 %q, %k .. }
+      simt.barrier
+      simt.write %x, %o : ..
+    ```
+  }];
+  let options = [
+    Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
+  ];
+  let statistics = [Statistic<"numBuffers", "buffers", "buffers with a place">];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
+def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
+  let summary = "ops between two products in strips, so that a thread holds one strip at a time";
+  let description = [{
+    Rule: let products of one block add to sums over axis x. Their left operands are in registers
+    and are computed from other products, in this block and without a barrier or a copy between. If
+    a thread would need more than `registers` 32-bit registers for its products and the tiles that
+    the surrounding loop carries, these products and all ops between are made for `strip` elements
+    of x at a time: a strip of each score, its weights, then its share of each sum. A tile that is
+    also read elsewhere stays whole, and strips take slices of it. Each sum has its terms in the
+    same order as before, so not one bit changes.
+
+    Why: ptxas keeps products in the order of the text. A tile of dO V^T between two accumulators of
+    64 registers each is what spills. The price is that the left operand of an inner product is read
+    from its buffer once per strip.
+
+    ```mlir
+    %p = simt.dot mma16 %v, %do over(e) : .. -> !tile.tile<[u = 128, t = 64], f32, #fragment>
+    %w:2 = tile.map (%s = %S, %x = %p) .. -> (!tile.tile<[t = 64, u = 128], bf16, #fragment>, ..)
+    %dv1 = simt.dot mma16 %w#0, %do over(t) into %dv : ..
+    %dk1 = simt.dot mma16 %w#1, %q over(t) into %dk : ..
+    // becomes, twice
+    %do0 = simt.part %do from 0 : .. -> !simt.buffer<1 x [t = 32, e = 128], bf16, swizzle = 128, panel = 64>
+    %p0 = simt.dot mma16 %v, %do0 over(e) : .. -> !tile.tile<[u = 128, t = 32], f32, #fragment>
+    %s0 = tile.slice %S[t = 0, 32] : ..
+    %w0:2 = tile.map (%s = %s0, %x = %p0) .. -> (!tile.tile<[t = 32, u = 128], bf16, #fragment>, ..)
+    %dv0 = simt.dot mma16 %w0#0, %do0 over(t) into %dv : ..
+    ```
+  }];
+  let options = [
+    Option<"registers", "registers", "int64_t", /*default=*/"210",
+           "32-bit registers per thread that a loop may need before its products are cut">,
+    Option<"strip", "strip", "int64_t", /*default=*/"64", "elements of a strip, a multiple of 16">
+  ];
+  let statistics = [Statistic<"numStripped", "stripped", "runs of products in strips">];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
+def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
+  let summary = "products that matrix units compute beside the threads: starts, and waits before the first reader";
+  let description = [{
+    Every `simt.dot wgmma` becomes a `simt.start`, and its result a `simt.await`:
+
+    1. The wait stands before the first op that reads the result. It also stands before a barrier,
+       before an op that computes what the loop carries in place of an operand, and at the end of
+       the block, whichever comes first: after a barrier the operands' buffers may be written again,
+       and no product in flight leaves its block.
+    2. Before a wait, later products of the block are started whose operands are there already, so
+       that matrix units have work while the threads compute. Then comes what the threads can
+       compute without the result, except tiles of 16 bits: these take registers of operands in
+       flight.
+    3. A product that adds to one in flight, which nothing else reads, takes it without a wait.
+    4. One wait takes all results that are complete then. It names, with `after`, the small tiles
+       that were computed from products awaited since the last start: they have to be there before
+       it. What is read of a ring just before the first reader of a result is read after the wait:
+       sums in flight leave few registers.
+
+    ```mlir
+    %s = simt.dot wgmma %q, %k over(d) : ..
+    %w = tile.map (%x = %s) : .. { .. }
+    %dp = simt.dot wgmma %do, %v over(e) : ..
+    // becomes
+    %0 = simt.start wgmma %q, %k over(d) : ..
+    %1 = simt.start wgmma %do, %v over(e) : ..
+    %s = simt.await 1 %0 : ..
+    %w = tile.map (%x = %s) : .. { .. }
+    %dp = simt.await 0 %1 : ..
+    ```
+  }];
+  let statistics = [
+    Statistic<"numStarted", "started", "products that matrix units compute beside the threads">,
+    Statistic<"numWaits", "waits", "waits for products">
+  ];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
+def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
+  let summary = "fences between what threads write to shared memory and the products that read it";
+  let description = [{
+    Started products read buffers by the asynchronous proxy, while threads write and copy by the
+    generic one (PTX ISA, "Proxies"). A barrier gets a `simt.proxy_fence` before it if the thread
+    may have written such a buffer since its last fence. A copy counts from the wait on that may
+    complete it. A fence goes again if a later one, before another barrier on the way to the first
+    product, does for both.
+
+    ```mlir
+    simt.wait 0
+    simt.barrier
+    %s = simt.start wgmma %q, %k over(d) : ..
+    // becomes
+    simt.wait 0
+    simt.proxy_fence
+    simt.barrier
+    %s = simt.start wgmma %q, %k over(d) : ..
+    ```
+  }];
+  let statistics = [Statistic<"numFences", "fences", "fences">];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
+def PersistBlocks : Pass<"taylor-simt-persist-blocks", "::mlir::ModuleOp"> {
+  let summary = "blocks with roles that take one place of the grid after the other";
+  let description = [{
+    Of kernels with `simt.roles`. Both roles run a loop over the places of their block; the producer
+    fetches what the next place reads while members finish this one. Numbers of a ring's uses go on
+    from place to place: to those of one place a count of all before is added, which each role
+    carries. Kernels whose counts do not follow from their loops stay as they are.
+
+    ```mlir
+    simt.roles .. producer {
+      %n = scf.for %j = %c0 to %end step %c128 iter_args(%k = %c0) {
+        %slot = simt.acquire %ring[%k] : ..
+    // becomes
+    simt.roles .. producer {
+      %from, %to, %step = simt.own_tiles
+      scf.for %tile = %from to %to step %step iter_args(%before = %c0) {
+        %b, %h, %i = simt.place %tile : index, index, index
+        %n = scf.for %j = %c0 to %end step %c128 iter_args(%k = %c0) {
+          %use = arith.addi %before, %k : index
+          %slot = simt.acquire %ring[%use] : ..
+        ..
+        %after = arith.addi %before, %n : index
+        scf.yield %after : index
+    ```
+  }];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels whose blocks go from place to place">];
+  let dependentDialects = ["::mlir::simt::SimtDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def StartEarly : Pass<"taylor-simt-start-early", "::mlir::ModuleOp"> {
+  let summary = "kernels that begin before the one before them has ended";
+  let description = [{
+    For programs of several kernels on GPUs with dependent launches. Every kernel but the last
+    begins with `simt.start_next`, which lets blocks of the next one in as soon as all of its own
+    have begun. Every kernel but the first waits, with `simt.await_previous`, before it touches an
+    array that a kernel of the program writes. Before that it computes places, and reads arrays that
+    only callers write. The wait is for all earlier kernels: each of them has waited for those
+    before it.
+
+    ```mlir
+    tile.kernel @attend grid(..) {
+      %q = tile.load %queries[..] : ..
+      simt.copy %rotated_keys[..], %slot : ..
+    // becomes, after a kernel that writes %rotated_keys,
+    tile.kernel @attend grid(..) {
+      %q = tile.load %queries[..] : ..
+      simt.await_previous
+      simt.copy %rotated_keys[..], %slot : ..
+    ```
+  }];
+  let statistics = [Statistic<"numEarly", "early", "kernels that begin before the one before them has ended">];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
+def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "tile programs with layouts to the code of one thread: llvm and nvvm";
+  let description = [{
+    Each `tile.kernel` @k of a program @forward becomes a function `forward_k` with the parameters
+    of README.md, "The contract"; the program goes. A tile becomes one number per register of its
+    layout, numbers of 16 bits in pairs. Buffers are places in one array in shared memory
+    (`simt.alloc` must have its `at`). Values that depend on the thread's number alone are computed
+    at the start, but those for a window of an array that is opened after a loop are computed there.
+    Constants are left to the instructions.
+
+    ```mlir
+    %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32, #l>) -> !tile.tile<[t = 64], f32, #l> { %r = arith.mulf %a, %a : f32 .. }
+    // becomes, for a layout with two registers
+    %y0 = arith.mulf %x0, %x0 fastmath<contract> : f32
+    %y1 = arith.mulf %x1, %x1 fastmath<contract> : f32
+    ```
+
+    Blocks of a kernel with `longest` take places in the grid so that the longest come first, of as
+    many heads at a time as `cache` holds what they read in common (Thread/GridOrder.cpp).
+
+    Left for `taylor-nvptx-expand-math` and `taylor-nvptx-lower-to-llvm`: ops of arith, math and scf
+    on numbers.
+  }];
+  let options = [
+    Option<"cache", "cache", "int64_t", /*default=*/"0", "bytes of the second-level cache; 0: all heads at a time">
+  ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels lowered to code of a thread">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
+}
+
+def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
+  let summary = "elementary functions as instructions and polynomials, without a library";
+  let description = [{
+    In f32, exp and exp2 become `ex2.approx.ftz`, rsqrt `rsqrt.approx.ftz`, and with the flags `afn`
+    and `arcp` sqrt `sqrt.approx` and division `div.full` (largest errors 2 units of the last place;
+    PTX ISA, "Floating Point Instructions"). Without these, square roots and quotients are rounded
+    to the nearest (`sqrt.rn`, `div.rn`): a floor or a comparison follows, which the last bit
+    decides. All other functions, and those of f64, are the polynomials of
+    codegen/Targets/Math/VectorMath.h, which use the same instructions in f32. Functions of 16-bit
+    numbers are computed in f32. Any other op that is not an instruction is an error.
+
+    ```mlir
+    %y = math.exp %x : f32
+    // becomes
+    %0 = arith.mulf %x, %log2e : f32
+    %y = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%0) : (f32) -> f32
+    ```
+  }];
+  let statistics = [Statistic<"numFunctions", "functions", "functions written as instructions">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
+}
+
+def LowerToLLVM : Pass<"taylor-nvptx-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "arith, math and scf on numbers to the LLVM dialect, nvvm stays";
+  let description = [{
+    Upstream's conversions: scf to cf, then arith, cf and math to LLVM.
+
+    ```mlir
+    %s = scf.for %i = %a to %b step %c iter_args(%x = %zero) -> (f32) : i64 { .. }
+    // becomes
+    llvm.br ^loop(%a, %zero : i64, f32)
+    ^loop(%i: i64, %x: f32): ..
+    ```
+  }];
+  let statistics = [Statistic<"numFunctions", "functions", "functions in the LLVM dialect">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
+  let summary = "kernels in the LLVM dialect to PTX text, which takes their place in the module";
+  let description = [{
+    Translates to LLVM IR, runs LLVM's pipeline O3 without unrolling and vectorising loops, and its
+    NVPTX code generator.
+
+    ```mlir
+    llvm.func @forward_attend(%b: i64, ..) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128>} { .. }
+    // becomes
+    simt.ptx "sm_80" entries [#simt.entry<"forward_attend", threads = 128, shared = 49152, ..>] {
+      ".version 8.0"
+      ".target sm_80"
+      ..
+    }
+    ```
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"",
+           "GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120">
+  ];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels in PTX">];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Windows of arrays in global memory: the thread's first element once, the others at multiples of strides.
+#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "mlir/IR/Matchers.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::simt;
+using tile::ArrayType;
+using tile::Axis;
+using tile::ExtentAttr;
+using tile::TileType;
+
+/// Whether `offset` is the place of the block along this extent: it lies within an axis of the same extent.
+static bool isPlaceOfBlock(Value offset, ExtentAttr extent) {
+  if (auto place = offset.getDefiningOp<PlaceOp>()) {
+    auto around = place->getParentOfType<tile::KernelOp>();
+    return around.getExtent(cast<OpResult>(offset).getResultNumber()) == extent;
+  }
+  return tile::isPlaceOfGrid(offset, extent);
+}
+
+/// Whether `size` elements from `offset` (null: 0) on lie within the extent, whatever the sizes.
+static bool isInside(Value offset, int64_t size, ExtentAttr extent) {
+  if (offset && size == 1 && isPlaceOfBlock(offset, extent))
+    return true;
+  APInt constant(64, 0);
+  if (!extent.isStatic() || (offset && !matchPattern(offset, m_ConstantInt(&constant))))
+    return false;
+  int64_t first = offset ? constant.getSExtValue() : 0;
+  return first >= 0 && first + size <= extent.getSize();
+}
+
+WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
+                                       ValueRange offsets,
+                                       llvm::function_ref<ThreadOffset(StringRef)> placeOf, Value end,
+                                       StringAttr endAxis) {
+  auto type = cast<ArrayType>(array.getType());
+  const ArrayValues &values = arrays[array];
+  Code code = at(array.getLoc());
+  WindowAccess window;
+  window.elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+  Value uniform = code.i64(0), own;
+  for (auto [i, axis] : llvm::enumerate(tile::getWindow(type, tile, arrayAxes, tileAxes, offsets))) {
+    bool isUnit = values.isContiguous && i + 1 == type.getAxes().size();
+    bool isDiagonal = !axis.minusAxis.empty();
+    WindowAccess::Axis access{axis.tileAxis, axis.minusAxis, isUnit ? Value() : values.strides[i], {}, {},
+                              false};
+    auto scaled = [&](Value elements) { return isUnit ? elements : code.mul(elements, access.stride); };
+    Value offset = axis.offset ? scalar(axis.offset) : Value();
+    Value first = offset ? code.narrow(offset) : code.i32(0);
+    if (offset)
+      uniform = code.add(uniform, scaled(offset));
+    if (!axis.tileAxis.empty()) {
+      Value plus = placeOf(axis.tileAxis).value, minus = isDiagonal ? placeOf(axis.minusAxis).value : Value();
+      auto placeInAxis = [&] { return minus ? code.sub(plus, minus) : plus; };
+      first = code.add(first, placeInAxis());
+      Value part = atStartOfPart([&] {
+        Value place = placeInAxis();
+        Type i64 = builder.getI64Type();
+        Value wide = isDiagonal ? arith::ExtSIOp::create(builder, array.getLoc(), i64, place).getResult()
+                                : arith::ExtUIOp::create(builder, array.getLoc(), i64, place).getResult();
+        return scaled(wide);
+      });
+      own = own ? atStartOfPart([&] { return code.add(own, part); }) : part;
+    }
+    ExtentAttr extent = type.getAxes()[i].extent;
+    bool endsBefore = end && type.getAxes()[i].name == endAxis;
+    if (isDiagonal || endsBefore || !isInside(axis.offset, axis.size, extent)) {
+      Value size = code.narrow(endsBefore ? scalar(end) : values.sizes[i]);
+      if (axis.tileAxis.empty()) {
+        window.inside = code.both(window.inside, code.lessUnsigned(first, size));
+      } else {
+        access.belowToo = isDiagonal || (axis.offset && !isNonNegative(axis.offset));
+        access.size = size;
+        access.first = first;
+      }
+    }
+    window.axes.push_back(access);
+  }
+  window.pointer = values.address;
+  if (own)
+    window.pointer =
+        atStartOfPart([&] { return code.offset(values.address, code.mul(own, window.elementBytes)); });
+  window.pointer = code.offset(window.pointer, code.mul(uniform, window.elementBytes));
+  return window;
+}
+
+Value ThreadEmitter::pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
+  Code code(builder, kernel.getLoc());
+  Value moved;
+  int64_t constant = 0;
+  for (const WindowAccess::Axis &axis : window.axes) {
+    int64_t offset = WindowAccess::offsetAlong(axis, offsetOf) * int64_t(window.elementBytes);
+    if (!axis.stride)
+      constant += offset;
+    else if (offset)
+      moved = moved ? code.add(moved, code.mul(axis.stride, offset)) : code.mul(axis.stride, offset);
+  }
+  Value pointer = moved ? code.offset(window.pointer, moved) : window.pointer;
+  return code.offset(pointer, constant);
+}
+
+Value ThreadEmitter::guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
+  Code code(builder, kernel.getLoc());
+  Value guard = window.inside;
+  for (const WindowAccess::Axis &axis : window.axes) {
+    if (!axis.size)
+      continue;
+    int64_t offset = WindowAccess::offsetAlong(axis, offsetOf);
+    // Where no element is below the array, its end is compared with a constant.
+    Value inside = axis.belowToo ? code.lessUnsigned(code.add(axis.first, offset), axis.size)
+                                 : code.less(code.i32(offset), code.sub(axis.size, axis.first));
+    guard = code.both(guard, inside);
+  }
+  return guard;
+}
+
+int64_t ThreadEmitter::neighbours(Value array, LayoutAttr layout, TileType tile, ArrayAttr arrayAxes,
+                                  ArrayAttr tileAxes, ValueRange offsets) {
+  auto type = cast<ArrayType>(array.getType());
+  const ArrayValues &values = arrays[array];
+  if (type.getAxes().empty() || !values.isContiguous || !type.getAxes().back().extent.isStatic())
+    return 1;
+  tile::WindowAxis axis = tile::getWindow(type, tile, arrayAxes, tileAxes, offsets).back();
+  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+  if (axis.tileAxis.empty() || !axis.minusAxis.empty())
+    return 1;
+  // The first of them is a multiple, too, of what divides offset and size.
+  int64_t divisor = std::gcd(leadingRegisters(layout, axis.tileAxis), type.getAxes().back().getSize());
+  divisor = std::gcd(divisor, divisorOf(axis.offset));
+  int64_t count = 1;
+  while (2 * count * bytes <= 16 && divisor % (2 * count) == 0 && values.alignment % (2 * count * bytes) == 0)
+    count *= 2;
+  return count;
+}
+
+Words mlir::simt::wordsOf(int64_t count, unsigned elementBytes) {
+  unsigned bytes = count * elementBytes;
+  unsigned bits = elementBytes == 8 ? 64 : bytes >= 4 ? 32 : 16;
+  return {bits, bytes * 8 / bits};
+}
+
+SmallVector<Value> mlir::simt::elementsOfWords(Code code, ArrayRef<Value> words, Type element) {
+  SmallVector<Value> elements;
+  for (Value word : words) {
+    if (word.getType().getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth()) {
+      elements.push_back(code.bitcast(word, element));
+      continue;
+    }
+    Value pair = code.bitcast(word, VectorType::get(2, element));
+    elements.push_back(code.unpack(pair, 0));
+    elements.push_back(code.unpack(pair, 1));
+  }
+  return elements;
+}
+
+SmallVector<Value> mlir::simt::wordsOfElements(Code code, ArrayRef<Value> elements, Words words) {
+  SmallVector<Value> values;
+  Type word = code.builder.getIntegerType(words.bits);
+  size_t each = elements.size() / words.count;
+  for (size_t i = 0; i < elements.size(); i += each)
+    values.push_back(code.bitcast(each == 1 ? elements[i] : code.pack(elements[i], elements[i + 1]), word));
+  return values;
+}
+
+/// Whether only maps read a tile of one number per diagonal. They load each where they need it: all at once
+/// would be a score tile more in registers.
+static bool isLoadedByReaders(tile::LoadOp op) {
+  auto isDiagonal = [](const tile::WindowAxis &axis) { return !axis.minusAxis.empty(); };
+  bool isWritten = llvm::any_of(op.getArray().getUsers(), [&](Operation *user) {
+    return isa<tile::StoreOp, tile::AccumulateOp>(user) &&
+           user->getParentOfType<tile::KernelOp>() == op->getParentOfType<tile::KernelOp>();
+  });
+  return !isWritten && llvm::all_of(op->getUsers(), llvm::IsaPred<tile::MapOp>) &&
+         llvm::any_of(tile::getWindow(op.getArray().getType(), op.getType(), op.getArrayAxes(),
+                                      op.getTileAxes(), op.getOffsets()),
+                      isDiagonal);
+}
+
+/// All threads read the one element.
+void ThreadEmitter::emitLookup(tile::LookupOp op) {
+  Code code = at(op);
+  const ArrayValues &values = arrays[op.getArray()];
+  Type element = op.getArray().getType().getElementType();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  Value offset = code.i64(0), inside;
+  for (auto [i, place] : llvm::enumerate(op.getPlace())) {
+    Value at = scalar(place);
+    offset = code.add(offset, code.mul(at, values.strides[i]));
+    if (!isPlaceOfBlock(place, op.getArray().getType().getAxes()[i].extent))
+      inside = code.both(inside, code.lessUnsigned(at, values.sizes[i]));
+  }
+  Value pointer = code.offset(values.address, code.mul(offset, bytes));
+  Value number =
+      elementsOfWords(code, code.load(pointer, AddressSpace::global, wordsOf(1, bytes), inside), element)
+          .front();
+  scalars[op] = arith::FPToSIOp::create(builder, op.getLoc(), builder.getI64Type(), number);
+}
+
+LogicalResult ThreadEmitter::emitLoad(tile::LoadOp op) {
+  Code code = at(op);
+  Value array = op.getArray();
+  LayoutAttr layout = layoutOf(op.getType());
+  Type storage = op.getArray().getType().getElementType(),
+       element = elementTypeOf(op.getType().getElementType());
+  if (arrays[array].isExchanged)
+    emitBarrier(op.getLoc());
+  WindowAccess window = openWindow(
+      array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
+      [&](StringRef axis) { return placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
+  if (op.getInside()) {
+    window.inside = {};
+    for (WindowAccess::Axis &axis : window.axes)
+      axis.size = {};
+  }
+  int64_t together =
+      neighbours(array, layout, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
+  Words words = wordsOf(together, window.elementBytes);
+  bool alone = llvm::any_of(layout.getRegisters(), [&](const Digit &digit) {
+    return leavesOddWords(digit.count, window.elementBytes);
+  });
+  auto loadFrom = [=, this](int64_t i) {
+    auto offsetOf = [&](StringRef axis) { return layout.getOffset(i, axis); };
+    SmallVector<Value> values = elementsOfWords(
+        code,
+        code.load(pointerAt(window, offsetOf), AddressSpace::global, words, guardAt(window, offsetOf), alone),
+        storage);
+    if (isa<FloatType>(element))
+      for (Value &value : values)
+        value = code.convert(value, element);
+    return values;
+  };
+  if (isLoadedByReaders(op)) {
+    loadedByReaders[op] = [=](int64_t i) { return loadFrom(i).front(); };
+    return success();
+  }
+  SmallVector<Value> values;
+  for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together)
+    llvm::append_range(values, loadFrom(i));
+  setTile(op, values);
+  return success();
+}
+
+/// Adds to global memory without waiting for the result.
+static void addTo(Code code, Value pointer, Value value, Value guard) {
+  Type type = value.getType();
+  if (type.isF32() || type.isF64()) {
+    std::string text = "red.global.add.", constraints = type.isF32() ? "l,f" : "l,d";
+    text += type.isF32() ? "f32 [$0], $1;" : "f64 [$0], $1;";
+    SmallVector<Value> operands = {pointer, value};
+    if (guard) {
+      text = "@$2 " + text;
+      constraints += ",b";
+      operands.push_back(guard);
+    }
+    code.assembly(text, constraints, {}, operands);
+    return;
+  }
+  // 16-bit sums are the thread's alone.
+  Words words = wordsOf(1, type.getIntOrFloatBitWidth() / 8);
+  Type wide = code.builder.getF32Type();
+  Value old = elementsOfWords(code, code.load(pointer, AddressSpace::global, words, guard), type).front(),
+        sum;
+  if (isa<FloatType>(type))
+    sum = code.convert(
+        arith::AddFOp::create(code.builder, code.loc, code.convert(old, wide), code.convert(value, wide)),
+        type);
+  else
+    sum = arith::AddIOp::create(code.builder, code.loc, old, value);
+  code.store(wordsOfElements(code, {sum}, words), pointer, AddressSpace::global, words, guard);
+}
+
+template <typename Op> LogicalResult ThreadEmitter::emitToGlobal(Op op, bool accumulate) {
+  Code code = at(op);
+  TileType tile = op.getTile().getType();
+  Value array = op.getArray();
+  LayoutAttr layout = layoutOf(tile);
+  Type storage = op.getArray().getType().getElementType();
+  if (arrays[array].isExchanged)
+    emitBarrier(op.getLoc());
+  WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
+                                   [&](StringRef axis) { return placeOf(layout, axis); });
+  window.inside = code.both(window.inside, isWriter(layout));
+  int64_t together =
+      accumulate ? 1 : neighbours(array, layout, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
+  Words words = wordsOf(together, window.elementBytes);
+  ThreadRegisters registers = tileOf(op.getTile());
+  for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
+    auto offsetOf = [&](StringRef axis) { return layout.getOffset(i, axis); };
+    SmallVector<Value> elements;
+    for (int64_t k = 0; k < together; ++k) {
+      Value value = element(registers, i + k, op.getLoc());
+      elements.push_back(isa<FloatType>(storage) ? code.convert(value, storage) : value);
+    }
+    Value pointer = pointerAt(window, offsetOf), guard = guardAt(window, offsetOf);
+    if (accumulate)
+      addTo(code, pointer, elements.front(), guard);
+    else
+      code.store(wordsOfElements(code, elements, words), pointer, AddressSpace::global, words, guard);
+  }
+  return success();
+}
+
+LogicalResult ThreadEmitter::emitStore(tile::StoreOp op) { return emitToGlobal(op, false); }
+LogicalResult ThreadEmitter::emitAccumulate(tile::AccumulateOp op) { return emitToGlobal(op, true); }

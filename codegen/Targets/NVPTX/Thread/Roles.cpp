@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// simt.roles: the first four warps are the producer, of which one works; each further four are a member.
+#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+
+/// Threads of a role.
+static constexpr int64_t kRoleThreads = 128, kWarp = 32;
+
+/// The region's code, with a start of its own: what a role computes once takes no register of the other.
+template <typename F> LogicalResult ThreadEmitter::emitRole(Block &block, F prepare) {
+  Operation *outer = startEnd;
+  prepare();
+  startEnd = Code(builder, kernel.getLoc()).i32(0).getDefiningOp();
+  builder.setInsertionPointAfter(startEnd);
+  LogicalResult result = emitBlock(block);
+  startEnd->erase();
+  startEnd = outer;
+  return result;
+}
+
+/// One thread sets the signals up: a use is full when one thread says so, and empty when each warp of all
+/// members has released it.
+void ThreadEmitter::initialiseRings() {
+  Code code(builder, kernel.getLoc());
+  auto roles = *kernel.getBlock()->getOps<RolesOp>().begin();
+  int64_t readers = numWarps * int64_t(roles.getMembers());
+  Value isFirst = code.lessUnsigned(thread, code.i32(1));
+  auto branch = scf::IfOp::create(builder, kernel.getLoc(), isFirst, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    auto initialise = [&](Value signal, int64_t arrivals) {
+      code.assembly("mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}", {}, {signal, code.i32(arrivals)});
+    };
+    for (auto ring : kernel.getBlock()->getOps<RingOp>()) {
+      int64_t slots = ring.getType().getBuffer().getSlots();
+      for (int64_t slot = 0; slot < slots; ++slot)
+        for (bool isEmpty : {false, true})
+          initialise(signalOf(ring, code.i32(slot), isEmpty), isEmpty ? readers : 1);
+      if (completesBoxes(ring))
+        initialise(signalOf(ring, code.i32(slots), false), 1);
+    }
+    code.assembly("fence.mbarrier_init.release.cluster;", "~{memory}", {}, {});
+  }
+  code.barrier();
+}
+
+LogicalResult ThreadEmitter::emitRoles(RolesOp op) {
+  if (!op.getApart())
+    return op.emitOpError("requires places of its members' buffers; run taylor-simt-allocate-shared before");
+  if (32 * numWarps != kRoleThreads)
+    return op.emitOpError() << "expected members of four warps, but got " << numWarps;
+  Location loc = op.getLoc();
+  Code code = at(op);
+  initialiseRings();
+  auto setRegisters = [&](int64_t count, bool more) {
+    NVVM::SetMaxRegisterOp::create(builder, loc, uint32_t(count),
+                                   more ? NVVM::SetMaxRegisterAction::increase
+                                        : NVVM::SetMaxRegisterAction::decrease);
+  };
+  auto inThen = [&](scf::IfOp branch) { builder.setInsertionPoint(branch.thenBlock()->getTerminator()); };
+  // The same in all lanes, and known to be.
+  Value group = code.fetch(code.shiftRight(thread, 7), code.i32(0)), all = thread;
+  Value isProducer = code.lessUnsigned(group, code.i32(1));
+  auto branch = scf::IfOp::create(builder, loc, isProducer, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  inThen(branch);
+  setRegisters(op.getProducerRegisters(), false);
+  Value warp = code.fetch(code.shiftRight(all, 5), code.i32(0));
+  inThen(scf::IfOp::create(builder, loc, code.lessUnsigned(warp, code.i32(1)), /*withElseRegion=*/false));
+  int64_t warps = numWarps;
+  if (failed(emitRole(op.getProducerBlock(), [&] {
+        numWarps = 1;
+        thread = code.bitAnd(all, code.i32(kWarp - 1));
+      })))
+    return failure();
+  numWarps = warps;
+
+  builder.setInsertionPoint(branch.elseBlock()->getTerminator());
+  setRegisters(op.getConsumerRegisters(), true);
+  return emitRole(op.getConsumerBlock(), [&] {
+    thread = code.bitAnd(all, code.i32(kRoleThreads - 1));
+    member = code.sub(group, code.i32(1));
+    scalars[op.getMember()] = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), member);
+    for (auto alloc : kernel.getBlock()->getOps<AllocOp>()) {
+      SharedSlot &slot = slots[alloc];
+      slot.bytes = code.add(slot.bytes, code.mul(member, int64_t(*op.getApart())));
+    }
+  });
+}
+
+/// All threads of the block, or of the member.
+void ThreadEmitter::emitBarrier(Location loc) {
+  Code code = at(loc);
+  if (!member)
+    return code.barrier();
+  // Barrier 0 is the block's.
+  NVVM::BarrierOp::create(builder, loc, Type(), code.add(member, 1), code.i32(kRoleThreads),
+                          NVVM::BarrierReductionAttr(), Value());
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the driver knows of a target: a folder of codegen/ implements it, and `makeTarget` finds it by name.
+#ifndef TAYLOR_CODEGEN_TARGETS_TARGET_H
+#define TAYLOR_CODEGEN_TARGETS_TARGET_H
+
+#include "codegen/Artifact/Artifact.h"
+#include "codegen/Targets/Choices.h"
+#include "codegen/Targets/CostModel.h"
+#include "dialect/Tile/TileDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include <memory>
+
+namespace taylor {
+
+/// Where a compilation stops, and what it gives there.
+enum class Emission {
+  Torch,
+  Series,
+  Pairwise,
+  Tile,
+  Vector,
+  LLVM,
+  Assembly,
+  PTX, ///< assembly, of GPUs only
+  Report,
+  ReportJSON,
+  Manifest,
+  Explanation,
+  Artifact
+};
+
+/// What the choice of tiles depends on beside the target.
+struct TargetProblem {
+  /// Channels of keys (d) and of values (e).
+  int64_t headDim = 64, valueDim = 64;
+  /// The most channels that a score and a value have, of learned features too; 0: as above.
+  int64_t widestKey = 0, widestValue = 0;
+  StorageType dtype = StorageType::F32;
+  F32Products f32Products = F32Products::FMA;
+  BF16Products bf16Products = BF16Products::Auto;
+  RowSumsChoice rowSums = RowSumsChoice::Separate;
+  /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
+  int64_t chunk = 0;
+  bool states = false;
+  /// How often tiles were made that a block's memory has no room for (`Target::refuse`).
+  int64_t retries = 0;
+};
+
+/// What tiles are for.
+enum class TileUse {
+  Parallel,
+  Chunked,
+  /// One new token or a few: sums over keys are recurrences.
+  Steps,
+  /// The same over all keys.
+  FewQueries
+};
+
+/// Runs a pipeline on the module and shows the result to who watches the stages.
+using StageRunner = llvm::function_ref<mlir::LogicalResult(
+    llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build)>;
+
+/// What is known of kernels without running them, of targets of one kind.
+class KernelReports {
+public:
+  virtual ~KernelReports() = default;
+  /// A table for people, or JSON.
+  virtual std::string print(bool json) const = 0;
+};
+
+/// One machine that code is made for. Objects are cheap and know nothing of a compilation.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// As given to --target, and in the manifest.
+  virtual std::string getName() const = 0;
+  virtual TargetKind getKind() const = 0;
+  /// What of the problem the target cannot do, as a message; empty if nothing.
+  virtual std::string check(const TargetProblem &problem) const { return ""; }
+  /// How tile programs are made. With each of `retries` some tiles are smaller, until they are as before;
+  /// what lies in the caller's memory between kernels and calls stays as it is.
+  virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
+  /// Why no code can be made of tile programs, such as that a block's memory has no room for the tiles of a
+  /// kernel; empty if it can. What is wrong with them in other ways is said where their code is made.
+  virtual std::string refuse(mlir::ModuleOp programs, const TargetProblem &problem) const { return ""; }
+  /// What operations cost on it.
+  virtual CostRates getRates(const TargetProblem &problem) const = 0;
+  /// What the manifest says of the machines that run the code.
+  virtual mlir::tile::TargetAttr describe(mlir::MLIRContext *context) const = 0;
+
+  /// What `emit` does, in words: one for each `run`, three at least, of which `print` takes one for Vector,
+  /// two for LLVM and three for Assembly; then what is done without.
+  virtual std::vector<std::string> getPhases() const = 0;
+
+  /// The text of a level below tiles (Vector, LLVM, Assembly), from a module of tile programs, which is
+  /// consumed. On the way to assembly the module is in the LLVM dialect after the stage `llvm`, and what is
+  /// there as debug info is in the text. Fails after a diagnostic, also where the target has no such level.
+  virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, const TargetProblem &problem,
+                                             Emission level, StageRunner run) const = 0;
+  /// Adds the target's kernels, from a module of tile programs, which is consumed, to `reports`, made by the
+  /// first target that has any. Fails after a diagnostic.
+  virtual mlir::LogicalResult report(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
+                                     std::unique_ptr<KernelReports> &reports) const {
+    return module.emitError("unsupported for ") << getName() << ": a report of kernels";
+  }
+  /// Adds the target's code, from a module of tile programs, which is consumed but for its attributes. Fails
+  /// after a diagnostic.
+  virtual mlir::LogicalResult emit(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
+                                   ArtifactCode &code) const = 0;
+};
+
+/// The target of a name. Null, and a message in `error`, where no table has it, or where it is this
+/// computer's and no table fits.
+std::unique_ptr<Target> makeTarget(llvm::StringRef name, std::string &error);
+
+} // namespace taylor
+
+#endif

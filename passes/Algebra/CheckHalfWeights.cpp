@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Bounds of weights by intervals over scalar regions. Passes.td has the rule.
+#include "dialect/Tile/TileDialect.h"
+#include "passes/Algebra/ScalarRanges.h"
+#include "passes/Debug.h"
+#include "passes/Passes.h"
+
+#include "llvm/Support/Format.h"
+
+#define DEBUG_TYPE "taylor-check-half-weights"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_CHECKHALFWEIGHTSPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWeightsPass> {
+  void runOnOperation() override {
+    auto isHalf = [](const TileSizes &sizes) { return sizes.productType == ProductType::F16; };
+    if (!getOperation().getSources() || !tile::isPlanned(getOperation(), isHalf))
+      return; // a backward computes the forward's weights again
+    for (PairwiseOp op : getOperation().getBody().getOps<PairwiseOp>()) {
+      if (failed(check(op)))
+        return signalPassFailure();
+      ++numChecked;
+    }
+  }
+
+  static LogicalResult check(PairwiseOp op) {
+    for (auto sum : op.getSums().getAsRange<PairSumAttr>()) {
+      if (sum.getKind() == PairOutput::Maximum || sum.getArray() < 0)
+        continue;
+      Range range = rangeOfWeight(op, sum.getYielded());
+      LDBG() << op.getLoc() << ": weights of " << describe(range);
+      if (!(range.largest() <= kLargestHalf))
+        return op.emitError()
+               << "expected weights of at most 65504, the largest number of f16, in which GPUs multiply "
+                  "them, but got "
+               << describe(range) << ": use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))";
+    }
+    return success();
+  }
+
+  static std::string describe(Range range) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g to %g", range.low, range.high);
+    return text;
+  }
+};
+
+} // namespace
