@@ -24,10 +24,10 @@
 #include "mlir/Transforms/Passes.h"
 
 void taylor::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry
-      .insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-              mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-              mlir::vector::VectorDialect, mlir::tile::TileDialect, mlir::simt::SimtDialect, TaylorDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                  mlir::vector::VectorDialect, mlir::tile::TileDialect, mlir::simt::SimtDialect,
+                  TaylorDialect, fusion::FusionDialect>();
   mlir::tile::cpu::registerCPUBackend(registry);
   mlir::simt::registerNVPTXBackend(registry);
 }

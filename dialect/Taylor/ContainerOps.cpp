@@ -2,6 +2,7 @@
 //
 // taylor.spec, taylor.function and taylor.yield.
 #include "dialect/Sources.h"
+#include "dialect/Taylor/Annotation.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/NearestName.h"
 #include "dialect/Taylor/ParserMessages.h"
@@ -503,7 +504,7 @@ LogicalResult FunctionOp::verify() {
   if (failed(verifyFreeAxes(*this, getBody().front(), getArgNames(), getParameters())))
     return failure();
   for (Operation &op : getBody().front())
-    if (op.getDialect() != getOperation()->getDialect())
+    if (op.getDialect() != getOperation()->getDialect() && !op.hasTrait<Annotation>())
       return op.emitOpError(
           "unsupported in a function: scalar work belongs into the formula of a taylor.map");
   if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tiles of formulas and reductions.
+#include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
-#include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/TileMath.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
@@ -46,7 +46,8 @@ SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, Va
 static Value emitMap(MapOp op, TileEmitter &emitter, Frame &frame) {
   Value tile = emitter.emitRegion(op.getBody(), op.getArrays(), op.getLive(), frame).front();
   ArrayType type = arrayTypeOf(op.getResult());
-  bool isRead = llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<YieldOp>(user); });
+  bool isRead = llvm::any_of(op->getUsers(),
+                             [](Operation *user) { return !isa<YieldOp>(user) && !fusion::isOfPlan(user); });
   if (type.getElementType() == type.getScalarType() || !isRead)
     return tile;
   ScalarProgram program(emitter, frame);
@@ -247,15 +248,15 @@ struct MapLowering : LoweringOpInterface::ExternalModel<MapLowering, MapOp> {
 };
 
 struct ReduceLowering : LoweringOpInterface::ExternalModel<ReduceLowering, ReduceOp> {
-  void chooseStored(Operation *op, Partition &partition) const {
+  void chooseKept(Operation *op, KeptValues &kept) const {
     auto reduce = cast<ReduceOp>(op);
     auto onlyYielded = llvm::all_of(op->getUsers(), [](Operation *user) {
       return isa<YieldOp>(user) && isa<FunctionOp>(user->getParentOp());
     });
     if (reducesTokens(reduce))
-      partition.sumInParts(reduce);
+      kept.keepParts(reduce);
     if (readsElsewhere(op) && !onlyYielded)
-      partition.store(reduce);
+      kept.keep(reduce, "several blocks are summed");
   }
   bool readsElsewhere(Operation *op) const {
     return llvm::any_of(cast<ReduceOp>(op).getAxes().getAsValueRange<StringAttr>(),

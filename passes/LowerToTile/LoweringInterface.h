@@ -8,7 +8,7 @@
 
 namespace taylor {
 
-class Partition;
+class KeptValues;
 
 /// Stores a tile of the value that a kernel computes, at a frame.
 using StoreTile = llvm::function_ref<void(mlir::Value tile, Frame &at)>;

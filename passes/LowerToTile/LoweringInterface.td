@@ -7,16 +7,17 @@ include "mlir/IR/OpBase.td"
 def Taylor_LoweringOpInterface : OpInterface<"LoweringOpInterface"> {
   let cppNamespace = "::taylor";
   let description = [{
-    How an operation on arrays becomes tiles: what the partition asks of it, and the tiles that it
+    How an operation on arrays becomes tiles: what the plan of kernels asks of it, and the tiles that it
     gives. The dialect does not know of tiles, so each operation has it as an external model, next
     to the code that emits it (ArrayOps.cpp, TokenOps.cpp, PairLowering.cpp, StateLowering.cpp).
   }];
   let methods = [
     InterfaceMethod<[{
-      Gives memory to operands and results that must have it (`Partition::store`): because other
-      blocks read them, or because a block reads them again and again. By default none.
+      Gives memory to operands and results that must have it (`KeptValues::keep`), and says
+      because of what: other blocks read them, or a block reads them again and again. By default
+      none.
     }],
-    "void", "chooseStored", (ins "::taylor::Partition &":$partition), "", [{ return; }]>,
+    "void", "chooseKept", (ins "::taylor::KeptValues &":$kept), "", [{ return; }]>,
     InterfaceMethod<[{
       Whether a block that computes it reads other places of arrays than its own: such a value is
       not computed at the end of a loop over pairs.

@@ -52,27 +52,6 @@ SmallVector<Value> PairEmitter::forHeads(Frame &block, ValueRange carried,
   });
 }
 
-ScoreTile PairEmitter::columnTile(PairwiseOp op, const TileSizes &sizes) {
-  bool sumsScalars = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) {
-    return sum.getArray() < 0 && sum.getKind() != PairOutput::Rows;
-  });
-  ScoreTile tile = sizes.columns;
-  if (sumsScalars)
-    tile.keys = std::min(tile.keys, sizes.scalarKeys);
-  return tile;
-}
-
-static bool sumsInto(PairwiseOp op, PairOutput kind) {
-  return llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
-                      [&](PairSumAttr sum) { return sum.getKind() == kind; });
-}
-
-bool PairEmitter::hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes) {
-  return !sumsInto(op, PairOutput::Diagonals) &&
-         (sizes.rowSums == RowSums::Atomic ||
-          (sizes.rowSums == RowSums::Separate && !sumsInto(op, PairOutput::Rows)));
-}
-
 void PairEmitter::zeroKind(PairOutput kind, Frame &frame, ArrayRef<PairResult> results) {
   for (auto [index, plan] : llvm::enumerate(results))
     if (op.getSum(index).getKind() == kind)

@@ -25,17 +25,6 @@
 using namespace mlir;
 using namespace taylor;
 
-bool PairEmitter::hasDiagonalsOnGrid(PairwiseOp op, const TileSizes &sizes) {
-  return sizes.rowSums != RowSums::Parts &&
-         llvm::all_of(op.getSums().getAsRange<PairSumAttr>(),
-                      [](PairSumAttr sum) { return sum.getKind() == PairOutput::Diagonals; });
-}
-
-int64_t PairEmitter::diagonalTile(PairwiseOp op, const TileSizes &sizes) {
-  ScoreTile tile = rowTile(op, sizes);
-  return std::min(tile.queries, tile.keys);
-}
-
 void PairEmitter::emitWalk(Frame &block, Value walk, ArrayRef<PairResult> results) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;

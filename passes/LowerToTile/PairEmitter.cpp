@@ -11,12 +11,6 @@ using namespace taylor;
 
 PairEmitter::PairEmitter(TileEmitter &emitter, PairwiseOp op) : emitter(emitter), op(op), ranges(op) {}
 
-bool PairEmitter::isRowsOnly(PairwiseOp op) {
-  return llvm::all_of(op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) {
-    return sum.getKind() == PairOutput::Rows || sum.getKind() == PairOutput::Maximum;
-  });
-}
-
 void PairEmitter::emitOperands(Frame &frame, function_ref<bool(ArrayType)> which) {
   for (Value array : op.getArrays())
     if (which(cast<ArrayType>(array.getType())))

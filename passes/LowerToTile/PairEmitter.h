@@ -12,6 +12,7 @@
 #define TAYLOR_PASSES_LOWERTOTILE_PAIREMITTER_H
 
 #include "passes/LowerToTile/MaskedProduct.h"
+#include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/TileEmitter.h"
 #include "passes/LowerToTile/VisibleRanges.h"
 
@@ -28,21 +29,6 @@ struct PairResult {
 class PairEmitter {
 public:
   PairEmitter(TileEmitter &emitter, PairwiseOp op);
-
-  /// Whether all results are sums into rows.
-  static bool isRowsOnly(PairwiseOp op);
-  /// Score tiles of an operation whose results all are.
-  static ScoreTile rowTile(PairwiseOp op, const TileSizes &sizes) {
-    return op.getNumProducts() > 1 ? sizes.derivedRows : sizes.rows;
-  }
-  /// Score tiles of the others.
-  static ScoreTile columnTile(PairwiseOp op, const TileSizes &sizes);
-  /// Whether an operation's diagonals are on the grid of a kernel of its own: it sums into nothing else.
-  static bool hasDiagonalsOnGrid(PairwiseOp op, const TileSizes &sizes);
-  /// Queries, and keys, of its score tiles.
-  static int64_t diagonalTile(PairwiseOp op, const TileSizes &sizes);
-  /// Whether each block of keys of an operation with sums into columns is a block of the grid.
-  static bool hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes);
 
   /// Emits the loop over keys for the frame's queries; the results become tiles of the frame.
   void emitRows(Frame &frame);

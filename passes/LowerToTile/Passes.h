@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/LowerToTile/FusionDialect.h"
 #include "passes/Statistics.h"
 
 namespace taylor {
@@ -33,7 +34,18 @@ void buildTilePipeline(mlir::OpPassManager &manager);
 void buildFormPipeline(mlir::OpPassManager &manager);
 void buildProgramPipeline(mlir::OpPassManager &manager);
 
-/// Makes `buildTilePipeline`, after taylor-plan-tiles, known as `taylor-tile-pipeline`.
+/// The second half in two: functions with their kernels (`fusion.kernel`), and their tile programs.
+void buildKernelPipeline(mlir::OpPassManager &manager);
+void buildEmissionPipeline(mlir::OpPassManager &manager);
+
+/// What has memory and which kernel computes it, of functions as they are: the end of `buildKernelPipeline`,
+/// known as `taylor-plan-kernels`.
+void buildPlanKernelsPipeline(mlir::OpPassManager &manager);
+/// The kernels of a function for what it keeps. taylor-fit-kernels repeats this.
+void buildFormingPipeline(mlir::OpPassManager &functions);
+
+/// Makes `buildTilePipeline`, after taylor-plan-tiles, known as `taylor-tile-pipeline`, and
+/// `buildPlanKernelsPipeline` as `taylor-plan-kernels`.
 void registerTilePipeline();
 
 } // namespace taylor

@@ -2,7 +2,8 @@
 #include "passes/LowerToTile/PreparePairs.h"
 #include "passes/Algebra/PairwiseRewrite.h"
 #include "passes/Algebra/RowFactors.h"
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/VisibleRanges.h"
 #include "passes/Specification/DocumentMask.h"
 #include "passes/States/SeparableSums.h"
 
@@ -102,7 +103,7 @@ static bool hasRowCount(PairwiseOp op) {
 void taylor::addDocumentEnds(FunctionOp function) {
   llvm::DenseMap<Value, Value> ends;
   function.walk([&](PairwiseOp op) {
-    for (Value starts : VisibleRanges(op).startsWithoutEnds(!PairEmitter::isRowsOnly(op))) {
+    for (Value starts : VisibleRanges(op).startsWithoutEnds(!isRowsOnly(op))) {
       Value &array = ends[starts];
       if (!array) {
         OpBuilder builder(starts.getContext());
@@ -113,7 +114,7 @@ void taylor::addDocumentEnds(FunctionOp function) {
     }
     // Keys that a row sees are counted by where its document begins and ends.
     VisibleRanges ranges(op);
-    if (PairEmitter::isRowsOnly(op) && ranges.canCount() && hasRowCount(op))
+    if (isRowsOnly(op) && ranges.canCount() && hasRowCount(op))
       for (Value array : ranges.endsWithoutRows()) {
         OpBuilder builder(op);
         addScalarOperand(op, AlignOp::create(builder, op.getLoc(),
@@ -123,17 +124,17 @@ void taylor::addDocumentEnds(FunctionOp function) {
   });
 }
 
-llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
+int64_t taylor::splitRowFactors(FunctionOp function) {
   llvm::SetVector<Operation *> candidates;
   function.walk([&](PairwiseOp op) {
-    if (PairEmitter::isRowsOnly(op))
+    if (isRowsOnly(op))
       return;
     for (Value array : op.getArrays())
       if (auto map = array.getDefiningOp<MapOp>();
           map && cast<ArrayType>(array.getType()).has(AxisRole::Query))
         candidates.insert(map);
   });
-  llvm::DenseSet<Operation *> products;
+  int64_t count = 0;
   for (Operation *candidate : candidates) {
     auto map = cast<MapOp>(candidate);
     Value x = findRowFactored(map);
@@ -154,7 +155,23 @@ llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
     }
     map.replaceAllUsesWith(product.getResult());
     map.erase();
-    products.insert(product);
+    ++count;
   }
-  return products;
+  return count;
+}
+
+bool taylor::isRowProduct(Operation *op) {
+  auto map = dyn_cast_or_null<MapOp>(op);
+  if (!map || map.getArrays().size() != 2 || !map.getLive().empty() ||
+      !arrayTypeOf(map.getResult()).has(AxisRole::Query))
+    return false;
+  Block &body = map.getBody().front();
+  auto product = body.getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+  bool multiplies =
+      product && product.getLhs() == body.getArgument(0) && product.getRhs() == body.getArgument(1);
+  return multiplies && findRowFactored(map) == map.getArrays()[0] &&
+         llvm::any_of(map->getUsers(), [](Operation *user) {
+           auto pairs = dyn_cast<PairwiseOp>(user);
+           return pairs && !isRowsOnly(pairs);
+         });
 }

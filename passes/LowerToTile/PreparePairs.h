@@ -19,8 +19,11 @@ void addDocumentEnds(FunctionOp function);
 
 /// A row operand x[t,c] * a[t] of an operation with sums into columns is read again for every block of keys.
 /// Its factor a is made a row scalar of its own, so that x itself can be read and no scaled copy be kept.
-/// Returns the maps x * a.
-llvm::DenseSet<mlir::Operation *> splitRowFactors(FunctionOp function);
+/// Returns how many there are.
+int64_t splitRowFactors(FunctionOp function);
+
+/// Whether an operation is what `splitRowFactors` makes: a map x * a whose a has memory in place of itself.
+bool isRowProduct(mlir::Operation *op);
 
 /// An array type over these axes, in the order of the dialect's table; sizes from `like` types.
 ArrayType makeArray(mlir::MLIRContext *context, llvm::ArrayRef<AxisRef> axes, llvm::ArrayRef<ArrayType> like,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // States of the chunked and the recurrent form: which arrays have memory for them, and their tiles.
+#include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
-#include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/StateEmitter.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
@@ -13,7 +13,9 @@ using namespace taylor;
 namespace {
 
 struct EdgeLowering : LoweringOpInterface::ExternalModel<EdgeLowering, EdgeOp> {
-  void chooseStored(Operation *op, Partition &partition) const { partition.store(op->getOperand(0)); }
+  void chooseKept(Operation *op, KeptValues &kept) const {
+    kept.keep(op->getOperand(0), "other tokens read it");
+  }
   bool readsElsewhere(Operation *) const { return true; }
   Value emitTile(Operation *op, Value, TileEmitter &emitter, Frame &frame) const {
     return StateEmitter(emitter).emitEdge(cast<EdgeOp>(op), frame);
@@ -21,40 +23,40 @@ struct EdgeLowering : LoweringOpInterface::ExternalModel<EdgeLowering, EdgeOp> {
 };
 
 struct StatesLowering : LoweringOpInterface::ExternalModel<StatesLowering, StatesOp> {
-  void chooseStored(Operation *op, Partition &partition) const {
+  void chooseKept(Operation *op, KeptValues &kept) const {
     auto states = cast<StatesOp>(op);
     for (Value state : states.getResults())
-      partition.store(state);
+      kept.keep(state, "other blocks read a state");
     for (Value atEdges : {states.getDecay(), states.getWithin()})
       if (atEdges)
-        partition.store(atEdges);
+        kept.keep(atEdges, "it is read where chunks meet");
     for (Value initial : states.getInitial())
-      partition.store(initial);
-    partition.storeSummed(states.getVectors());
+      kept.keep(initial, "states begin with it");
+    kept.keepSummed(states.getVectors());
   }
   Value emitTile(Operation *, Value, TileEmitter &, Frame &) const { llvm_unreachable("has memory"); }
 };
 
 struct StepStatesLowering : LoweringOpInterface::ExternalModel<StepStatesLowering, StepStatesOp> {
-  void chooseStored(Operation *op, Partition &partition) const {
+  void chooseKept(Operation *op, KeptValues &kept) const {
     auto steps = cast<StepStatesOp>(op);
     for (Value result : steps.getResults())
-      partition.store(result);
+      kept.keep(result, "a recurrence works in its memory");
     for (Value initial : steps.getInitial())
-      partition.store(initial);
-    partition.storeSummed(steps.getVectors());
+      kept.keep(initial, "states begin with it");
+    kept.keepSummed(steps.getVectors());
     if (steps.getKeep())
-      partition.store(steps.getKeep());
+      kept.keep(steps.getKeep(), "it is read token after token");
     // One for every head of a group, panel after panel; one token is read where it lies.
     bool ofGroup = arrayTypeOf(steps.getReaders()).has(AxisRole::Head) &&
                    !arrayTypeOf(steps.getStates().front()).has(AxisRole::Head);
-    bool oneToken = partition.getSizes().stepTokens == 1;
+    bool oneToken = kept.getSizes().stepTokens == 1;
     if (ofGroup || oneToken)
-      partition.store(steps.getReaders());
+      kept.keep(steps.getReaders(), "it is read for every panel of a state");
     if (oneToken) {
-      partition.store(steps.getVectors());
+      kept.keep(steps.getVectors(), "it is read for every panel of a state");
       for (Value value : steps.getValues())
-        partition.store(value);
+        kept.keep(value, "it is read for every panel of a state");
     }
   }
   Value emitTile(Operation *, Value, TileEmitter &, Frame &) const { llvm_unreachable("has memory"); }
@@ -62,10 +64,10 @@ struct StepStatesLowering : LoweringOpInterface::ExternalModel<StepStatesLowerin
 
 /// Of what reads states, a panel of features at a time.
 template <typename Model, typename Op> struct PanelLowering : LoweringOpInterface::ExternalModel<Model, Op> {
-  void chooseStored(Operation *op, Partition &partition) const {
+  void chooseKept(Operation *op, KeptValues &kept) const {
     for (Value operand : op->getOperands())
       if (arrayTypeOf(operand).has(AxisRole::Feature))
-        partition.store(operand);
+        kept.keep(operand, "other blocks read a state");
   }
   bool readsElsewhere(Operation *) const { return true; }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/TileEmitter.h"
+#include "passes/LowerToTile/FusionDialect.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 
 #include "dialect/Taylor/Axes.h"
@@ -31,7 +32,10 @@ Frame Frame::at(AxisRef token, Value start, int64_t size) const {
 TileEmitter::TileEmitter(OpBuilder &builder, Location loc, const ArrayMemory &memory, const TileSizes &sizes,
                          FunctionOp function)
     : builder(builder), loc(loc), memory(memory), sizes(sizes) {
-  function.walk([&](Operation *op) { noteChannels(op); });
+  function.walk([&](Operation *op) {
+    if (!fusion::isOfPlan(op))
+      noteChannels(op);
+  });
 }
 
 void TileEmitter::noteChannels(Operation *op) {

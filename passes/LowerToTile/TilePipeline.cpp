@@ -26,11 +26,32 @@ void taylor::buildFormPipeline(OpPassManager &manager) {
   functions.addPass(createCSEPass());
 }
 
-void taylor::buildProgramPipeline(OpPassManager &manager) {
+void taylor::buildFormingPipeline(OpPassManager &functions) {
+  functions.addPass(createFormKernelsPass());
+  functions.addPass(createDelayStoresPass());
+  functions.addPass(createOrderStoresPass());
+  functions.addPass(createJoinRowsPass());
+}
+
+void taylor::buildPlanKernelsPipeline(OpPassManager &manager) {
+  manager.addPass(createPrepareKernelsPass());
+  OpPassManager &functions = manager.nest<FunctionOp>();
+  functions.addPass(createKeepValuesPass());
+  buildFormingPipeline(functions);
+  functions.addPass(createFitKernelsPass());
+  functions.addPass(createOrderKernelsPass());
+  functions.addPass(createFindDemandPass());
+}
+
+void taylor::buildKernelPipeline(OpPassManager &manager) {
   manager.nest<FunctionOp>().addPass(createSplitRunningSumsPass());
   manager.addPass(createFoldRowFactorsPass());
   manager.nest<FunctionOp>().addPass(createSplitSumsPass());
   manager.addPass(createFoldScoreScalePass());
+  buildPlanKernelsPipeline(manager);
+}
+
+void taylor::buildEmissionPipeline(OpPassManager &manager) {
   manager.addPass(createLowerToTilePass());
   manager.addPass(createWidenProjectionsPass());
   manager.addPass(createSplitProductsPass());
@@ -50,12 +71,20 @@ void taylor::buildProgramPipeline(OpPassManager &manager) {
   manager.addPass(createOrderGridPass());
 }
 
+void taylor::buildProgramPipeline(OpPassManager &manager) {
+  buildKernelPipeline(manager);
+  buildEmissionPipeline(manager);
+}
+
 void taylor::buildTilePipeline(OpPassManager &manager) {
   buildFormPipeline(manager);
   buildProgramPipeline(manager);
 }
 
 void taylor::registerTilePipeline() {
+  PassPipelineRegistration<>("taylor-plan-kernels",
+                             "functions at the pairwise level with their kernels as fusion.kernel",
+                             buildPlanKernelsPipeline);
   PassPipelineRegistration<TilePipelineOptions>(
       "taylor-tile-pipeline", "functions at the pairwise level into tidy tile programs",
       [](OpPassManager &manager, const TilePipelineOptions &options) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tiles of the operations along tokens: scans, alignments, convolutions, rotations, gated sums.
+#include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
-#include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/TileMath.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
@@ -24,7 +24,7 @@ static Value emitAlign(AlignOp op, TileEmitter &emitter, Frame &frame) {
                     ? emitter.add(offset, frame.tStart)
                     : Value(arith::SubIOp::create(emitter.builder, emitter.loc, frame.uStart, offset));
   Frame there = frame.at(from, start, frame.size(to));
-  // What is read at other positions has memory (Partition).
+  // What is read at other positions has memory (taylor-keep-values).
   return emitter.loadStored(emitter.memory.values.lookup(op.getArray()), emitter.tileType(type, there), there,
                             from, to);
 }
@@ -370,20 +370,22 @@ template <typename Model, typename Op> struct TokenLowering : LoweringOpInterfac
 };
 
 struct AlignLowering : TokenLowering<AlignLowering, AlignOp> {
-  void chooseStored(Operation *op, Partition &partition) const { partition.store(op->getOperand(0)); }
+  void chooseKept(Operation *op, KeptValues &kept) const {
+    kept.keep(op->getOperand(0), "other tokens read it");
+  }
   Value emitTile(Operation *op, Value, TileEmitter &emitter, Frame &frame) const {
     return emitAlign(cast<AlignOp>(op), emitter, frame);
   }
 };
 
 struct ConvolveLowering : TokenLowering<ConvolveLowering, ConvolveOp> {
-  void chooseStored(Operation *op, Partition &partition) const {
+  void chooseKept(Operation *op, KeptValues &kept) const {
     auto convolve = cast<ConvolveOp>(op);
-    partition.store(convolve.getArray()); // read once per tap
+    kept.keep(convolve.getArray(), "each tap of a convolution reads it");
     if (convolve.getWithin())
-      partition.store(convolve.getWithin());
+      kept.keep(convolve.getWithin(), "other tokens read it");
     if (!isFinished(convolve))
-      partition.store(convolve);
+      kept.keep(convolve, "a convolution is computed once");
   }
   Value emitTile(Operation *op, Value, TileEmitter &emitter, Frame &frame) const {
     return emitConvolve(cast<ConvolveOp>(op), emitter, frame);
@@ -391,16 +393,16 @@ struct ConvolveLowering : TokenLowering<ConvolveLowering, ConvolveOp> {
 };
 
 struct ScanLowering : TokenLowering<ScanLowering, ScanOp> {
-  void chooseStored(Operation *op, Partition &partition) const {
+  void chooseKept(Operation *op, KeptValues &kept) const {
     auto scan = cast<ScanOp>(op);
     if (!scan.isShift())
-      partition.store(scan);
+      kept.keep(scan, "it is summed token after token");
     else // read at another place, where a block may lie across chunks
       for (Value array : scan.getArrays())
-        if (partition.readsSums(array))
-          partition.store(array);
+        if (kept.readsSums(array))
+          kept.keep(array, "it is computed from sums, and other tokens read it");
     if (scan.getWithin())
-      partition.store(scan.getWithin());
+      kept.keep(scan.getWithin(), "other tokens read it");
   }
   Value emitTile(Operation *op, Value, TileEmitter &emitter, Frame &frame) const {
     return emitShift(cast<ScanOp>(op), emitter, frame);
@@ -434,8 +436,9 @@ struct ScanLowering : TokenLowering<ScanLowering, ScanOp> {
 };
 
 struct RopeLowering : LoweringOpInterface::ExternalModel<RopeLowering, RopeOp> {
-  void chooseStored(Operation *op, Partition &partition) const {
-    partition.storeAngles(anglesOf(cast<RopeOp>(op)));
+  void chooseKept(Operation *op, KeptValues &kept) const {
+    if (Value positions = anglesOf(cast<RopeOp>(op)).positions)
+      kept.keep(positions, "a table of angles is made of it");
   }
   /// Positions are read by the kernel that makes the table.
   OperandRange getTileOperands(Operation *op) const { return op->getOperands().take_front(); }
@@ -446,10 +449,10 @@ struct RopeLowering : LoweringOpInterface::ExternalModel<RopeLowering, RopeOp> {
 };
 
 struct GatedSumLowering : TokenLowering<GatedSumLowering, GatedSumOp> {
-  void chooseStored(Operation *op, Partition &partition) const {
+  void chooseKept(Operation *op, KeptValues &kept) const {
     for (Value operand : op->getOperands()) // read token by token
-      partition.store(operand);
-    partition.store(op->getResult(0));
+      kept.keep(operand, "it is read token after token");
+    kept.keep(op->getResult(0), "it is summed token after token");
   }
   Value emitTile(Operation *, Value, TileEmitter &, Frame &) const { llvm_unreachable("has memory"); }
   std::optional<AxisRef> getWalk(Operation *op) const { return cast<GatedSumOp>(op).getToken(); }

@@ -12,7 +12,7 @@ shelves = {"passes": "**/*.cpp", "passes/LowerToTile": "*.cpp", "codegen/Driver/
 
 def passes(text):
     """The definition, the name on the command line and the statistics of each pass of a .td file."""
-    for match in re.finditer(r'^def (\w+) : Pass<"([\w-]+)"(.*?)^}', text, re.S | re.M):
+    for match in re.finditer(r'^def (\w+) : \w*Pass<"([\w-]+)"(.*?)^}', text, re.S | re.M):
         yield match.group(1), match.group(2), re.findall(r'Statistic<"(\w+)"', match.group(3))
 
 

@@ -99,7 +99,7 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
     Statistic<"numShrunk", "shrunk", "plans made smaller for want of room">,
     Statistic<"numTwins", "twins", "functions in the chunked form">
   ];
-  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect", "::taylor::fusion::FusionDialect"];
 }
 
 def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {

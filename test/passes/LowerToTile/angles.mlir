@@ -1,6 +1,6 @@
 // Tables of angles: one per token axis and theta; where positions are given, one that is made once they are there, for each batch where
 // they have b.
-// RUN: taylor-opt %s --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 
 !q = !taylor.array<[b, h, t, d = 16], f32>
 !p = !taylor.array<[b, t], f32>

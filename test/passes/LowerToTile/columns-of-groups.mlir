@@ -1,7 +1,7 @@
 // A sum into columns of key/value heads adds up the heads of a group in one block, whether the arrays of the pairs have groups or heads alone
 // (a series of order 0 reads no key). There is no workspace, of which parts would never be written.
-// RUN: taylor-opt %s --taylor-lower-to-tile | FileCheck %s
-// RUN: taylor-opt %s --taylor-lower-to-tile | FileCheck %s --check-prefix=GROUP
+// RUN: taylor-opt %s --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s --check-prefix=GROUP
 // RUN: taylor-run %spec_dir/softmax-taylor.mlir --device=tile --check --set order=0 --shape=b=2,h=4,g=2,t=33,u=33,d=8,e=8
 
 !o = !taylor.array<[b, h, t, e = 4], f32>

@@ -1,5 +1,5 @@
 // Loops over pairs of one document begin and end with the documents of their block: where those start and end is read in memory. A count is none over pairs.
-// RUN: taylor-opt %s --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 
 !q = !taylor.array<[b, h, t, d = 16], f32>
 !k = !taylor.array<[b, g, u, d = 16], f32>

@@ -1,6 +1,6 @@
 // A formula of arrays without tokens and with many channels, as gradients of states are, is computed in blocks of channels: one block with all of them
 // was most of a program's code (a state of order 4 and 24 channels has 20475 features).
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=state-features=24" --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=state-features=24" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 // RUN: taylor-run %S/../Inputs/decayed-series.mlir --device=cpu --check --grad --poison --states=3,20 --shape b=2,h=4,g=2,t=40,u=40,d=24,e=8
 // RUN: %when_full taylor-run %S/../Inputs/decayed-series.mlir --device=ptx --check --grad --poison --states=3,20 --shape b=1,h=2,g=1,t=40,u=40,d=24,e=16
 

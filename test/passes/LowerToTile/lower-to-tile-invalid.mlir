@@ -1,4 +1,4 @@
-// RUN: taylor-opt %s --taylor-lower-to-tile --split-input-file --verify-diagnostics
+// RUN: taylor-opt %s --taylor-plan-kernels --split-input-file --verify-diagnostics
 
 // expected-error @below {{'taylor.function' op requires the size of axis 'd' in '!taylor.array<[b, h, t, d], f32>': run taylor-specialize before}}
 taylor.function @size_unknown.forward of @size_unknown("input:q" %q: !taylor.array<[b, h, t, d], f32>) {

@@ -1,4 +1,4 @@
-// RUN: taylor-opt %s --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 // RUN: taylor-opt %s --taylor-tile-pipeline | FileCheck %s --check-prefix=TIDY
 
 !q = !taylor.array<[b, h, t, d = 16], f32>

@@ -1,6 +1,6 @@
 // A running maximum of scores that read the places of the query and the key begins from a floor, which depends on neither: what the maximum's region reads
 // of a key is there when the floor is made. (Found by test/random, seed 100050.)
-// RUN: taylor-opt %s --taylor-to-pairwise="head-dim=2" --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-to-pairwise="head-dim=2" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 // RUN: taylor-run %s --device=tile --check --grad --shape=b=1,h=2,g=1,t=9,u=9,d=2,e=2
 
 !q = !taylor.array<[b, h, t, d]>

@@ -1,5 +1,5 @@
 // Tokens of another document than the edge's: they add nothing to a state, and what they read of one is cleared before it is added, whatever there is.
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4,read-features=4" --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4,read-features=4" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 
 !q = !taylor.array<[b, h, t, d = 2], f32>
 !k = !taylor.array<[b, g, u, d = 2], f32>

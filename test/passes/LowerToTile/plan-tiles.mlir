@@ -3,7 +3,7 @@
 // RUN: split-file %s %t
 // RUN: taylor-opt %t/functions.mlir | taylor-opt | FileCheck %s --check-prefix=TEXT
 // RUN: taylor-opt %t/functions.mlir --taylor-plan-tiles=tiles=row-sums=atomic,products=f16 | FileCheck %s --check-prefix=SET
-// RUN: taylor-opt %t/functions.mlir --pass-pipeline='builtin.module(taylor-lower-to-tile,taylor-narrow-products,taylor-join-kernels)' | FileCheck %s --check-prefix=TILE
+// RUN: taylor-opt %t/functions.mlir --pass-pipeline='builtin.module(taylor-plan-kernels,taylor-lower-to-tile,taylor-narrow-products,taylor-join-kernels)' | FileCheck %s --check-prefix=TILE
 // RUN: not taylor-opt %t/functions.mlir --taylor-plan-tiles=tiles=tokens=16,keyes=4 2>&1 | FileCheck %s --check-prefix=OPTION
 // RUN: taylor-opt %t/invalid.mlir --split-input-file --verify-diagnostics
 

@@ -1,6 +1,6 @@
 // States are read panel by panel. What one panel gives is summed by itself and then added: over thousands of monomials that cancel, the
 // one sum through all of them would have lost up to twelve times as many digits. A sum over tokens goes on in the sum that it has.
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4,read-features=4" --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4,read-features=4" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 
 !q = !taylor.array<[b, h, t, d = 2], f32>
 !k = !taylor.array<[b, g, u, d = 2], f32>

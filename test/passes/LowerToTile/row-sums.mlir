@@ -2,7 +2,7 @@
 // RUN: taylor-opt %s --taylor-tile-pipeline=tiles=row-sums=separate,outer-queries=16,outer-keys=32,derived-queries=24,derived-keys=48,edge-keys=40 | FileCheck %s --check-prefix=SEPARATE
 // RUN: taylor-opt %s --taylor-tile-pipeline=tiles=row-sums=atomic,outer-queries=16,outer-keys=32 | FileCheck %s --check-prefix=ATOMIC
 // RUN: not taylor-opt %s --taylor-tile-pipeline=tiles=outer-keys=-1 2>&1 | FileCheck %s --check-prefix=NUMBER
-// RUN: not taylor-opt %s --taylor-plan-tiles=tiles=rows=8 --taylor-lower-to-tile 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not taylor-opt %s --taylor-plan-tiles=tiles=rows=8 --taylor-plan-kernels --taylor-lower-to-tile 2>&1 | FileCheck %s --check-prefix=NAME
 // NUMBER: expected tile sizes tokens=N,queries=N,keys=N,derived-queries=N,derived-keys=N,edge-keys=N,outer-queries=N,outer-keys=N,scalar-keys=N,blocks=N,row-sums=parts|separate|atomic,loops=split|single,query-begins=exact|aligned,masks=zeros|exact,row-factors=operands|weights,exponents=natural|binary,maps=again|once,block-bytes=N,product-bytes=N,form=parallel|chunked,chunk=N,balance=N,far-balance=N,near-bytes=N,feature-block=N,read-features=N,state-features=N,pass-features=N,heads=N,step-tokens=N,line-bytes=N,loop-operands=stored|computed,states=loop|grid,row-products=computed|stored,contiguous=channels|summed,kernels=apart|joined,products=f32|bf16|f16,operands=rounded|split with positive N, but got 'outer-keys=-1'
 // NAME: error: expected tile sizes tokens=N,{{.*}} with positive N, but got 'rows=8'
 

@@ -1,4 +1,4 @@
-// RUN: taylor-opt %s --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 
 // A running maximum: from token block to token block a kernel carries what it has seen, at first minus infinity, which also stands for
 // tokens beyond the end; readers load it.

@@ -1,6 +1,6 @@
 // Values beyond a chunk's last token count as nothing: a window that ends there is 0, and is multiplied as it lies;
 // what is computed of it need not be 0.
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4,read-features=4" --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4,read-features=4" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 
 !k = !taylor.array<[b, g, u, d = 2], f32>
 !v = !taylor.array<[b, g, u, e = 5], f32>

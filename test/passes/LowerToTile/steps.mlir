@@ -1,9 +1,9 @@
 // The recurrence: one kernel takes a panel of the states at a time, adds what a token brings, stores it, and adds to the rows of every head of the group
 // what its query reads. The first token reads where the states come from, the others where they are.
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=1,step-tokens=1,line-bytes=64,state-features=4,blocks=2" --taylor-lower-to-tile | FileCheck %s
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,step-tokens=16,state-features=4,blocks=2" --taylor-lower-to-tile | FileCheck %s --check-prefix=WIDE
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=1,step-tokens=1,line-bytes=64,state-features=4,blocks=2" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,step-tokens=16,state-features=4,blocks=2" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s --check-prefix=WIDE
 // Heads in one block where rows of a token are all that it has to do:
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=1,step-tokens=1,state-features=4,heads=16" --taylor-lower-to-tile | FileCheck %s --check-prefix=HEADS
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=1,step-tokens=1,state-features=4,heads=16" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s --check-prefix=HEADS
 
 !q = !taylor.array<[b, h, t, d = 2], f32>
 !k = !taylor.array<[b, g, u, d = 2], f32>

@@ -1,5 +1,5 @@
 // A state that nothing reads has memory all the same, since one kernel makes all of them.
-// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4" --taylor-lower-to-tile | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-tiles="tiles=tokens=16,state-features=4" --taylor-plan-kernels --taylor-lower-to-tile | FileCheck %s
 
 !q = !taylor.array<[b, h, t, d = 2], f32>
 !k = !taylor.array<[b, g, u, d = 2], f32>

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What the lowering to tiles cannot lower, said before anything is emitted.
-#include "dialect/Sources.h"
-#include "passes/LowerToTile/PairEmitter.h"
-#include "passes/LowerToTile/Partition.h"
+// What the lowering to tiles cannot lower, said before anything is planned; and arrays as kernels want them.
+// Passes.td has the rule.
+#include "passes/Debug.h"
+#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/Passes.h"
+#include "passes/LowerToTile/Precision.h"
+#include "passes/LowerToTile/PreparePairs.h"
 
+#include "dialect/Sources.h"
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+
+#define DEBUG_TYPE "taylor-prepare-kernels"
 
 using namespace mlir;
 using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_PREPAREKERNELSPASS
+#include "passes/LowerToTile/Passes.h.inc"
+} // namespace taylor
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
 
 static LogicalResult checkSizes(Operation *op, TypeRange types) {
   for (Type type : types)
@@ -21,7 +36,7 @@ static LogicalResult checkSizes(Operation *op, TypeRange types) {
 }
 
 static LogicalResult checkPairs(PairwiseOp op) {
-  if (op.hasMaximum() && !PairEmitter::isRowsOnly(op))
+  if (op.hasMaximum() && !isRowsOnly(op))
     return op.emitOpError(
         "unsupported maximum in an operation with sums into columns or a total, as gradients of its arrays "
         "are: the maximum is known after the last key only; sum into rows in an operation of its own, or "
@@ -55,7 +70,7 @@ static LogicalResult checkTensors(FunctionOp function) {
   return success();
 }
 
-LogicalResult Partition::check() {
+static LogicalResult check(FunctionOp function) {
   if (failed(checkTensors(function)))
     return failure();
   if (failed(checkSizes(function, function.getBody().getArgumentTypes())))
@@ -87,3 +102,60 @@ LogicalResult Partition::check() {
   });
   return failure(result.wasInterrupted());
 }
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+/// 16-bit keys and values are converted once, not for every block of queries.
+static int64_t convertKeys(FunctionOp function) {
+  int64_t count = 0;
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointToStart(&function.getBody().front());
+  for (BlockArgument argument : function.getBody().getArguments()) {
+    ArrayType type = arrayTypeOf(argument);
+    Type scalar = type.getScalarType();
+    if (scalar == type.getElementType() || !type.has(AxisRole::Key))
+      continue;
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : argument.getUses())
+      if (auto pairs = dyn_cast<PairwiseOp>(use.getOwner()); pairs && isRowsOnly(pairs))
+        uses.push_back(&use);
+    if (uses.empty())
+      continue;
+    auto op =
+        MapOp::create(builder, argument.getLoc(), type.clone(scalar), ValueRange{argument}, ValueRange{});
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(&op.getBody(), {}, {scalar}, {argument.getLoc()});
+    YieldOp::create(builder, argument.getLoc(), block->getArgument(0), ArrayAttr());
+    for (OpOperand *use : uses)
+      use->set(op);
+    ++count;
+  }
+  return count;
+}
+
+namespace {
+
+/// It runs on the module so that one function alone, the first, is said to have no lowering.
+struct PrepareKernels : taylor::impl::PrepareKernelsPassBase<PrepareKernels> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<FunctionOp>()) {
+      if (failed(check(function)))
+        return signalPassFailure();
+      relaxPrecision(function);
+      widenPairSums(function);
+      addDocumentEnds(function);
+      TileSizes sizes = tile::getTileSizes(function);
+      int64_t factors = sizes.storesRowProducts ? 0 : splitRowFactors(function);
+      int64_t converted =
+          sizes.productType == ProductType::F32 && !sizes.readsOnce ? convertKeys(function) : 0;
+      LDBG() << function.getSymName() << ": " << factors << " factors of rows by themselves, " << converted
+             << " arguments converted";
+      numFactors += factors;
+      numConverted += converted;
+    }
+  }
+};
+
+} // namespace
