@@ -17,11 +17,6 @@ def PrepareKernelsPass : Pass<"taylor-prepare-kernels", "::mlir::ModuleOp"> {
     read where it lies and no product is kept. Unless products are of 16 bits or keys are read once,
     keys and values of 16 bits are converted by a `taylor.map`, once for all blocks of queries.
 
-    Where less exact instructions give enough, operations say so by a fast-math flag
-    (`Precision.h`): exponentials of differences from a running maximum or between running sums,
-    which are factors of weights, unless a weight has numbers next to exponentials; quotients and
-    square roots, unless a floor or a comparison reads them, also in another operation.
-
     ```mlir
     %n = taylor.pairwise { s = dot(%q, %k), x = exp(s) } visible(u <= t) -> rows(x, %v) : (..) -> !taylor.array<[b, h, t, e = 8], f32>
     // becomes, where %k and %v are arguments in bf16
@@ -108,10 +103,10 @@ def DelayStoresPass : PlanPass<"taylor-delay-stores"> {
 def OrderStoresPass : PlanPass<"taylor-order-stores"> {
   let summary = "the order in which a kernel computes what it stores, so that few tiles live at once";
   let description = [{
-    Rule: what others are computed from comes first: once stored, its tile may be dropped. A sum over
-    pairs lives from its loop until the last array that is computed from it, so the arrays of one sum
-    are neighbours, and the sum from which least is computed comes first. So it is with arrays that
-    are read from memory.
+    Rule: what others are computed from comes first: once stored, its tile may be dropped. A sum
+    over pairs lives from its loop until the last array that is computed from it. So the arrays of
+    one sum are neighbours, and the sum from which least is computed comes first. The same holds for
+    arrays that are read from memory.
 
     ```mlir
     fusion.kernel local stage 2 grid(b, h, t) {
@@ -160,12 +155,12 @@ def FitKernelsPass : PlanPass<"taylor-fit-kernels"> {
     since memory is only added, and a function has finitely many values.
 
     ```mlir
-    fusion.kernel local stage 0 grid(b, h, t) { fusion.store %n as ["saved:n"] : !row }
-    fusion.kernel local stage 0 grid(b, h) { fusion.store parts of %total in workspace : !head }
-    // becomes, %total being summed from %n, which a loop over keys makes
+    fusion.kernel scan stage 0 grid(b, h) { fusion.store %c in workspace as ["output:c"] : !row }
+    fusion.kernel local stage 0 grid(b, h, t) { fusion.store %n as ["output:n"] : !row }
+    // becomes, %c being a running sum of %n, which a loop over keys makes
     fusion.keep %n because "two kernels would compute it" : !row
-    fusion.kernel local stage 0 grid(b, h, t) { fusion.store %n in workspace as ["saved:n"] : !row }
-    fusion.kernel local stage 1 grid(b, h) { fusion.store parts of %total in workspace : !head }
+    fusion.kernel local stage 0 grid(b, h, t) { fusion.store %n in workspace as ["output:n"] : !row }
+    fusion.kernel scan stage 1 grid(b, h) { fusion.store %c in workspace as ["output:c"] : !row }
     ```
   }];
   let statistics = [Statistic<"numRounds", "rounds", "times that kernels are formed anew">];
@@ -174,10 +169,10 @@ def FitKernelsPass : PlanPass<"taylor-fit-kernels"> {
 def OrderKernelsPass : PlanPass<"taylor-order-kernels"> {
   let summary = "kernels in the order in which they run, with their names and loops over keys";
   let description = [{
-    Rule: kernels run by stage, then by kind, then as they were formed. A kernel that loops over keys
-    is called `attend` and has a `fusion.sum` for each sum of its loops. Others are called by their
-    tokens or their kind; after the first kernel of pairs with `finish_`. A name that is taken gets
-    a number.
+    Rule: kernels run by stage, then by kind, then as they were formed. A kernel that loops over
+    keys is called `attend` and has a `fusion.sum` for each sum of its loops. Others are called by
+    their tokens or their kind; those that are local to tokens and run after the first kernel of
+    pairs begin with `finish_`. A name that is taken gets a number.
 
     ```mlir
     fusion.kernel local stage 2 grid(b, h, t) { fusion.store %o as ["output:o"] : !o }
@@ -222,13 +217,20 @@ def FindDemandPass : PlanPass<"taylor-find-demand"> {
 def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
   let summary = "each function of arrays into a tile program: a short sequence of kernels";
   let description = [{
-    Rule: `taylor.function @f.forward` becomes `tile.program @forward`, with a `tile.kernel` for each
-    of its `fusion.kernel` (`taylor-plan-kernels`), which it requires. Values that the function keeps
-    are workspace; all others are computed in the kernels that read them (README.md). Sums into rows
-    are a loop over keys inside a block of queries, sums into columns a loop over queries inside
-    blocks of keys. Both split into tiles that need the mask and tiles that do not. The size of
-    tiles and the axes on the grid are those of the function's plan (`taylor-plan-tiles`), which the
-    program keeps; without a plan, the defaults of TileSizes.h.
+    Requires the function's kernels (`taylor-plan-kernels`).
+
+    Rule: `taylor.function @f.forward` becomes `tile.program @forward`, and each of its
+    `fusion.kernel` a `tile.kernel` (two for states). Values that the function keeps are workspace.
+    All others are computed in the kernels that read them (README.md). Sums into rows are a loop
+    over keys inside a block of queries, sums into columns a loop over queries inside blocks of
+    keys. Both split into tiles that need the mask and tiles that do not. The size of tiles and the
+    axes on the grid are those of the function's plan (`taylor-plan-tiles`), which the program
+    keeps; without a plan, the defaults of TileSizes.h.
+
+    Where less exact instructions give enough, operations say so by a fast-math flag
+    (`Precision.h`): exponentials of differences from a running maximum or between running sums,
+    which are factors of weights, unless a weight has numbers next to exponentials; quotients and
+    square roots, unless a floor or a comparison reads them, also in another operation.
 
     ```mlir
     taylor.function @f.forward of @f("input:q" %q: !q, ..) {
