@@ -132,18 +132,26 @@ std::string Driver::stageOf(StringRef stage, const Target &target) const {
 
 /// Tile programs of a target: of all functions, in the form that was asked for, or where none was and there
 /// will be a manifest, also in another that may cost less.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target) {
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
+                                                     function_ref<void(ModuleOp)> onKernels) {
   OwningOpRef<ModuleOp> programs = module->clone();
   if (steps)
     for (auto function : steps->getOps<FunctionOp>())
       programs->push_back(function->clone());
   PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == "auto"};
-  auto build = [&](OpPassManager &manager) {
+  auto planKernels = [&](OpPassManager &manager) {
     manager.addPass(createPlanFormsPass(plan, getProblem()));
     buildFormPipeline(manager);
     if (describes)
       manager.addPass(createChooseFormsPass({target.getName()}, getProblem(), options.formCosts));
-    buildProgramPipeline(manager);
+    buildKernelPipeline(manager);
+  };
+  if (failed(runPasses(*programs, planKernels)))
+    return failure();
+  if (onKernels)
+    onKernels(*programs);
+  auto emit = [&](OpPassManager &manager) {
+    buildEmissionPipeline(manager);
     manager.addPass(createMatchFormsPass());
     manager.addPass(createNameCachePass());
     if (describes)
@@ -151,7 +159,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target) {
   };
   if (describes)
     (*programs)->setAttr(tile::kTarget, target.describe(&context));
-  if (failed(runPasses(*programs, build)))
+  if (failed(runPasses(*programs, emit)))
     return failure();
   observe(stageOf("tile", target), *programs);
   return programs;

@@ -64,7 +64,9 @@ private:
             options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states};
   }
   void declareInterface(mlir::OpPassManager &manager);
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target);
+  /// `onKernels` sees the functions with their kernels (`fusion.kernel`), before there are programs.
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+  lowerToTile(const Target &target, llvm::function_ref<void(mlir::ModuleOp)> onKernels = {});
   std::string stageOf(llvm::StringRef stage, const Target &target) const;
   mlir::FailureOr<std::string> printLevel(Emission emission);
   mlir::FailureOr<std::string> printSeriesLevel();

@@ -104,7 +104,9 @@ FailureOr<std::string> Driver::explain() {
   if (failed(lowerToPairwise()))
     return failure();
   explanation.addModule("pairwise", "Forward and backward", *module);
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, [&](ModuleOp functions) {
+    explanation.addModule("kernels", "Kernels, and what has memory", functions);
+  });
   if (failed(programs))
     return failure();
   explanation.addModule("tile", "Tile programs", **programs);

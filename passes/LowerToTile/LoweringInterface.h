@@ -4,11 +4,15 @@
 #ifndef TAYLOR_PASSES_LOWERTOTILE_LOWERINGINTERFACE_H
 #define TAYLOR_PASSES_LOWERTOTILE_LOWERINGINTERFACE_H
 
-#include "passes/LowerToTile/TileEmitter.h"
+#include "passes/LowerToTile/AngleTable.h"
+
+#include "dialect/Taylor/TaylorDialect.h"
 
 namespace taylor {
 
 class KeptValues;
+class TileEmitter;
+struct Frame;
 
 /// Stores a tile of the value that a kernel computes, at a frame.
 using StoreTile = llvm::function_ref<void(mlir::Value tile, Frame &at)>;

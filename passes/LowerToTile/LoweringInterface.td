@@ -7,9 +7,10 @@ include "mlir/IR/OpBase.td"
 def Taylor_LoweringOpInterface : OpInterface<"LoweringOpInterface"> {
   let cppNamespace = "::taylor";
   let description = [{
-    How an operation on arrays becomes tiles: what the plan of kernels asks of it, and the tiles that it
-    gives. The dialect does not know of tiles, so each operation has it as an external model, next
-    to the code that emits it (ArrayOps.cpp, TokenOps.cpp, PairLowering.cpp, StateLowering.cpp).
+    How an operation on arrays becomes tiles: what the plan of kernels asks of it, and the tiles
+    that it gives. The dialect does not know of tiles, so each operation has it as an external
+    model, next to the code that emits it (ArrayOps.cpp, TokenOps.cpp, PairLowering.cpp,
+    StateLowering.cpp).
   }];
   let methods = [
     InterfaceMethod<[{

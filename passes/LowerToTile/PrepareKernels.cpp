@@ -4,7 +4,6 @@
 #include "passes/Debug.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/Passes.h"
-#include "passes/LowerToTile/Precision.h"
 #include "passes/LowerToTile/PreparePairs.h"
 
 #include "dialect/Sources.h"
@@ -143,7 +142,6 @@ struct PrepareKernels : taylor::impl::PrepareKernelsPassBase<PrepareKernels> {
     for (auto function : getOperation().getOps<FunctionOp>()) {
       if (failed(check(function)))
         return signalPassFailure();
-      relaxPrecision(function);
       widenPairSums(function);
       addDocumentEnds(function);
       TileSizes sizes = tile::getTileSizes(function);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Array-level rewriting that makes pairwise operations fit one block: done on the function before it is
-// partitioned.
+// planned.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_PREPAREPAIRS_H
 #define TAYLOR_PASSES_LOWERTOTILE_PREPAREPAIRS_H
 

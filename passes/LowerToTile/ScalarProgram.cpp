@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/ScalarProgram.h"
 #include "dialect/Sources.h"
-#include "passes/LowerToTile/TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,7 +11,7 @@
 using namespace mlir;
 using namespace taylor;
 
-ScalarProgram::ScalarProgram(TileEmitter &emitter, const Frame &frame)
+ScalarProgram::ScalarProgram(IndexEmitter &emitter, const Frame &frame)
     : emitter(emitter), frame(frame), outer(emitter.builder), loc(emitter.loc),
       block(std::make_unique<Block>()), inner(emitter.builder.getContext()) {
   inner.setInsertionPointToEnd(block.get());

@@ -8,13 +8,9 @@
 #ifndef TAYLOR_PASSES_LOWERTOTILE_SCALARPROGRAM_H
 #define TAYLOR_PASSES_LOWERTOTILE_SCALARPROGRAM_H
 
-#include "dialect/Taylor/TaylorDialect.h"
-#include "dialect/Tile/TileDialect.h"
+#include "passes/LowerToTile/IndexEmitter.h"
 
 namespace taylor {
-
-class TileEmitter;
-struct Frame;
 
 /// A straight-line scalar program over tiles, built by inlining regions and by `builder()`, then emitted as
 /// maps.
@@ -22,7 +18,7 @@ class ScalarProgram {
 public:
   /// Tile operations are emitted at the insertion point of the emitter's builder; positions are those of
   /// `frame`.
-  ScalarProgram(TileEmitter &emitter, const Frame &frame);
+  ScalarProgram(IndexEmitter &emitter, const Frame &frame);
   ~ScalarProgram();
 
   /// The scalar that stands for the elements of a tile.
@@ -46,7 +42,7 @@ private:
   void shareReciprocals();
   mlir::Value translate(mlir::Operation *op, mlir::ValueRange operands);
 
-  TileEmitter &emitter;
+  IndexEmitter &emitter;
   const Frame &frame;
   mlir::OpBuilder &outer;
   mlir::Location loc;

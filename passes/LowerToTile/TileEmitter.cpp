@@ -4,7 +4,6 @@
 #include "passes/LowerToTile/LoweringInterface.h"
 
 #include "dialect/Taylor/Axes.h"
-#include "dialect/Tile/Extents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,54 +18,13 @@ using namespace taylor;
 
 double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }
 
-Frame Frame::at(AxisRef token, Value start, int64_t size) const {
-  Frame moved = *this;
-  moved.tiles.clear();
-  if (token == AxisRole::Query || token == AxisRole::Key)
-    (token == AxisRole::Query ? moved.tEnd : moved.uEnd) = {};
-  (token == AxisRole::Query ? moved.tStart : token == AxisRole::Key ? moved.uStart : moved.lagStart) = start;
-  (token == AxisRole::Query ? moved.tSize : token == AxisRole::Key ? moved.uSize : moved.lagSize) = size;
-  return moved;
-}
-
 TileEmitter::TileEmitter(OpBuilder &builder, Location loc, const ArrayMemory &memory, const TileSizes &sizes,
                          FunctionOp function)
-    : builder(builder), loc(loc), memory(memory), sizes(sizes) {
+    : IndexEmitter(builder, loc), memory(memory), sizes(sizes) {
   function.walk([&](Operation *op) {
     if (!fusion::isOfPlan(op))
       noteChannels(op);
   });
-}
-
-void TileEmitter::noteChannels(Operation *op) {
-  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-    if (auto array = dyn_cast<ArrayType>(type))
-      for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes()))
-        if (size != ArrayType::kUnknown)
-          channelSizes[name.getValue()] = size;
-}
-
-Value TileEmitter::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-Value TileEmitter::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
-Value TileEmitter::size(AxisRef role) {
-  return tile::SizeOp::create(builder, loc, builder.getIndexType(), role);
-}
-Value TileEmitter::firstPosition(AxisRef token) {
-  if (token == AxisRole::Key)
-    return constant(0);
-  Value offset = size(tile::kOffset);
-  return token == AxisRole::Query ? offset
-                                  : Value(arith::SubIOp::create(builder, loc, offset, size(AxisRole::Key)));
-}
-Value TileEmitter::lagStart(const Frame &pair) {
-  Value lag = arith::SubIOp::create(builder, loc, pair.tStart, pair.uStart);
-  return add(lag, add(size(AxisRole::Key), constant(tile::kLagMargin)));
-}
-Value TileEmitter::endPosition(AxisRef token) {
-  return token == AxisRole::Key ? size(AxisRole::Key) : add(size(tile::kOffset), size(AxisRole::Query));
-}
-Value TileEmitter::headsPerGroup() {
-  return arith::DivSIOp::create(builder, loc, size(AxisRole::Head), size(AxisRole::KeyHead));
 }
 
 Value TileEmitter::lookup(Value array, Value key, const Frame &frame) {
@@ -99,22 +57,6 @@ Value TileEmitter::combine(Reduction kind, Value a, Value b) {
       return arith::AddFOp::create(inner, where, s[0], s[1]);
     return arith::MaximumFOp::create(inner, where, s[0], s[1]);
   });
-}
-
-Value TileEmitter::extent(tile::ExtentAttr extent) {
-  struct Indices {
-    using Number = Value;
-    TileEmitter &emitter;
-    Value constant(int64_t value) const { return emitter.constant(value); }
-    Value size(AxisRef role) const { return emitter.size(role); }
-    Value mul(Value a, Value b) const { return arith::MulIOp::create(emitter.builder, emitter.loc, a, b); }
-    Value ceilDivide(Value a, Value b) const {
-      return arith::CeilDivSIOp::create(emitter.builder, emitter.loc, a, b);
-    }
-    /// A block runs, so no size of its grid is 0.
-    Value atLeastOne(Value a) const { return a; }
-  };
-  return tile::evaluateExtent(extent, Indices{*this});
 }
 
 SmallVector<Value> TileEmitter::loop(Value begin, Value end, int64_t step, ValueRange carried,
@@ -156,14 +98,6 @@ tile::TileType TileEmitter::tileType(ArrayType array, const Frame &frame) {
 }
 
 /// Index of b, h or g; a group's index follows from its head's.
-Value TileEmitter::indexOf(AxisRef axis, const Frame &frame) {
-  if (Value index = frame.indices.lookup(axis))
-    return index;
-  if (Value head = axis == AxisRole::KeyHead ? frame.indices.lookup(AxisRole::Head) : Value())
-    return arith::DivSIOp::create(builder, loc, head, headsPerGroup());
-  return {};
-}
-
 void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame &frame,
                          SmallVectorImpl<Attribute> &axes, SmallVectorImpl<Attribute> &tileAxes,
                          SmallVectorImpl<Value> &offsets) {
@@ -269,23 +203,6 @@ void TileEmitter::storeWalk(Value tile, Value array, const Frame &pair) {
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
-
-Value TileEmitter::positions(AxisRef axis, const Frame &frame) {
-  Value start = constant(0);
-  int64_t count = channelSize(axis);
-  if (isTokenAxis(axis)) {
-    start = axis == AxisRole::Key ? frame.uStart : add(firstPosition(axis), frame.start(axis));
-    if (axis == AxisRole::Lag)
-      start = add(start, constant(-tile::kLagMargin));
-    count = frame.size(axis);
-  } else if (axis == frame.channel) {
-    start = frame.channelStart;
-    count = frame.channelSize;
-  }
-  auto type = tile::TileType::get(builder.getContext(), {tile::Axis::get(builder.getContext(), axis, count)},
-                                  builder.getIndexType());
-  return tile::PositionOp::create(builder, loc, type, start);
-}
 
 Value TileEmitter::emit(Value array, Frame &frame) {
   if (Value tile = frame.tiles.lookup(array))

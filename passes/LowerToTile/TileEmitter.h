@@ -4,28 +4,16 @@
 //
 // Emission is on demand. A kernel asks for the tile of a value; loads happen where a value has memory,
 // everything else is computed in place from its operands. So what fuses is decided by one thing only: which
-// values have memory (Partition).
+// values have memory (taylor-keep-values).
 #ifndef TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
 #define TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
 
 #include "dialect/Tile/TileSizes.h"
+#include "passes/LowerToTile/AngleTable.h"
+#include "passes/LowerToTile/IndexEmitter.h"
 #include "passes/LowerToTile/ScalarProgram.h"
 
 namespace taylor {
-
-/// Tables of the rotations of one token axis: cos and sin of every angle, [token, channel / 2], or
-/// [b, token, channel / 2] where each batch has positions of its own.
-struct AngleTable {
-  AxisRef token;         // t or u
-  mlir::Value positions; // null: the tokens' own
-  int64_t channels;
-  double theta;
-  int64_t offset;
-  mlir::Type elementType;
-  bool operator==(const AngleTable &other) const = default;
-  /// Run-time axes, in the order of memory.
-  llvm::SmallVector<AxisRef> axes() const;
-};
 
 /// Where arrays lie.
 struct ArrayMemory {
@@ -37,36 +25,7 @@ struct ArrayMemory {
   llvm::SmallVector<std::tuple<AngleTable, mlir::Value, mlir::Value>> angles;
 };
 
-/// The place of a block: indices of b, h, g where fixed, and windows of tokens. Also the tiles made there so
-/// far. Copies see what their original has made until then: a loop's body works on a copy.
-struct Frame {
-  AxisMap<mlir::Value> indices;
-  mlir::Value tStart, uStart, lagStart;
-  /// Without a size of its own, lag is the difference of t and u: an array with lag gives a tile over [t, u].
-  /// A window of t or u without a size is one token of arrays in memory, whose tiles have no such axis.
-  int64_t tSize = 0, uSize = 0, lagSize = 0;
-  /// A window of a channel axis, where blocks have no tokens and many channels; else empty.
-  llvm::StringRef channel;
-  mlir::Value channelStart;
-  int64_t channelSize = 0;
-  /// Where the window ends before the array does, since no pair sees later tokens: they are loaded as 0.
-  /// Null: with the array.
-  mlir::Value tEnd, uEnd;
-  llvm::DenseMap<mlir::Value, mlir::Value> tiles;
-  /// Whether anybody asks for what loops over keys sum into rows, where the kernel computes more than that.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> asked;
-
-  mlir::Value start(AxisRef token) const {
-    return token == AxisRole::Query ? tStart : token == AxisRole::Key ? uStart : lagStart;
-  }
-  int64_t size(AxisRef token) const {
-    return token == AxisRole::Query ? tSize : token == AxisRole::Key ? uSize : lagSize;
-  }
-  /// Another window; forgets the tiles made so far.
-  Frame at(AxisRef token, mlir::Value start, int64_t size) const;
-};
-
-class TileEmitter {
+class TileEmitter : public IndexEmitter {
 public:
   /// An axis for which numbers lie apart (TileSizes::lineBytes): all of them are at its place 0.
   static constexpr llvm::StringLiteral kLineAxis = "line";
@@ -109,31 +68,11 @@ public:
   /// given, the tile has the memory's axis `from` under that name.
   mlir::Value loadStored(mlir::Value memory, mlir::tile::TileType type, const Frame &frame,
                          llvm::StringRef from = {}, llvm::StringRef to = {});
-  /// From now on channels have the sizes that they have in an operation: a free axis may have another
-  /// elsewhere.
-  void noteChannels(mlir::Operation *op);
-  /// Index of b, h or g where it is fixed, else null; a group's index follows from its head's.
-  mlir::Value indexOf(AxisRef axis, const Frame &frame);
-  /// Positions along an axis that tiles have: offset + t, u, their difference, or the number of a channel.
-  mlir::Value positions(AxisRef axis, const Frame &frame);
-  /// Of a channel of the operation that is being emitted.
-  int64_t channelSize(AxisRef axis) const { return channelSizes.lookup(axis); }
-  mlir::Value size(AxisRef role);
-  /// The first position of a token axis, and the one past its last: of t offset and offset + T.
-  mlir::Value firstPosition(AxisRef token);
-  mlir::Value endPosition(AxisRef token);
-  /// Where an array with lag has the lag of the first query and key of a tile: t - u + U, behind the margin.
-  mlir::Value lagStart(const Frame &pair);
-  mlir::Value constant(int64_t value);
-  mlir::Value extent(mlir::tile::ExtentAttr extent);
-  mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value splat(mlir::tile::TileType type, double value);
   mlir::Value map(mlir::ValueRange tiles,
                   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> body);
   /// Two tiles element by element: the larger number, or the sum.
   mlir::Value combine(Reduction kind, mlir::Value a, mlir::Value b);
-  /// heads per group, H / G
-  mlir::Value headsPerGroup();
   /// for index = begin to end step step, carrying tiles.
   llvm::SmallVector<mlir::Value>
   loop(mlir::Value begin, mlir::Value end, int64_t step, mlir::ValueRange carried,
@@ -142,22 +81,15 @@ public:
   loop(mlir::Value begin, mlir::Value end, mlir::Value step, mlir::ValueRange carried,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)> body);
 
-  mlir::OpBuilder &builder;
-  /// Of what is emitted: the array's that is being made.
-  mlir::Location loc;
   const ArrayMemory &memory;
   const TileSizes &sizes;
 
 private:
-  friend class PairEmitter;
-  friend class StateEmitter;
   template <typename Op, typename... Extra>
   void write(mlir::Value tile, mlir::Value memory, const Frame &frame, Extra... extra);
   void window(mlir::tile::ArrayType array, mlir::tile::TileType tile, const Frame &frame,
               llvm::SmallVectorImpl<mlir::Attribute> &axes, llvm::SmallVectorImpl<mlir::Attribute> &tileAxes,
               llvm::SmallVectorImpl<mlir::Value> &offsets);
-
-  llvm::StringMap<int64_t> channelSizes;
 };
 
 /// A number that stands for minus infinity: -inf - -inf is NaN. Times log2(e) it is finite too.

@@ -3,6 +3,7 @@
 // Tiles of the operations along tokens: scans, alignments, convolutions, rotations, gated sums.
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
+#include "passes/LowerToTile/TileEmitter.h"
 #include "passes/LowerToTile/TileMath.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"

@@ -46,7 +46,7 @@ def explain(spec, *options):
 
 
 def check_lines(spec, levels):
-    assert [level.name for level in levels] == ["spec", "pairwise", "tile", "simt", "assembly"], spec
+    assert [level.name for level in levels] == ["spec", "pairwise", "kernels", "tile", "simt", "assembly"], spec
     assert not any(levels[0].sources)
     for above, level in zip(levels, levels[1:]):
         for n, (owner, sources) in enumerate(zip(level.owner, level.sources), 1):
@@ -59,13 +59,13 @@ def check_lines(spec, levels):
     for n in range(begin, len(levels[0].text) + 1):
         text = levels[0].text[n - 1].split("//")[0].strip()
         assert not text or levels[0].owner[n - 1] in used, (spec, n, text)
-    # Each op over pairs and in tile programs has a place; machine code but for what stands between functions.
-    for level in levels[1:3]:
+    # Each op over pairs, in plans of kernels and in tile programs has a place; machine code but for what stands between functions.
+    for level in levels[1:4]:
         for n, text in enumerate(level.text, 1):
             if level.owner[n - 1] == n and text.strip() and not re.match(r"!|module", text):
                 assert level.sources[n - 1], (spec, level.name, n, text)
     # Each kernel's code leads back to the kernel.
-    threads, assembly = levels[3:]
+    threads, assembly = levels[4:]
     for line, heading in assembly.headings:
         if heading.startswith(("forward_", "backward_")):
             kernel = threads.heading(heading.replace("_", " / ", 1))
@@ -77,7 +77,7 @@ for spec in select(specs, full):
     check_lines(spec, explain(spec, *gpu)[1])
 
 softmax = specs / "softmax.mlir"
-subtitle, (spec, pairs, tile, threads, assembly) = explain(softmax, *gpu)
+subtitle, (spec, pairs, kernels, tile, threads, assembly) = explain(softmax, *gpu)
 assert subtitle == "target=sm_80 dtype=bf16 d=32 e=32 mask=as written spec=softmax", subtitle
 assert spec.text == softmax.read_text().splitlines()
 one = ["--target=sm_80", *gpu[1:]]
@@ -89,10 +89,18 @@ recurrences, quotient = spec.find("taylor.recurrences"), spec.find(r"taylor.map 
 forward = pairs.find("taylor.pairwise")
 assert pairs.sources[forward - 1] == {recurrences}
 attend = tile.heading("forward / attend")
-for pattern, origin in (("tile.dot .*over.d", forward), ("tile.dot .*over.u", forward), ("math.exp", forward), ("arith.divf", pairs.find("taylor.map %3#0 / %3#1"))):
+planned, divided = kernels.find("taylor.pairwise"), kernels.find("taylor.map %3#0 / %3#1")
+assert kernels.sources[planned - 1] == {forward}
+assert kernels.sources[divided - 1] == {pairs.find("taylor.map %3#0 / %3#1")}
+for pattern, origin in (("tile.dot .*over.d", planned), ("tile.dot .*over.u", planned), ("math.exp", planned), ("arith.divf", divided)):
     assert tile.sources[tile.find(pattern, attend) - 1] == {origin}, pattern
+# What has memory and because of what: the rotated keys. A kernel leads to the plan of it.
+because = kernels.find('fusion.keep %1 because "every block of queries reads it"')
+assert kernels.sources[because - 1] == {pairs.find("taylor.rope %k")}
+assert kernels.find("fusion.kernel @attend") in tile.sources[attend - 1]
 # Tables of angles are there for both rotations.
-assert tile.sources[tile.heading("forward / angles_t_and_u") - 1] == {pairs.find(f"taylor.rope %{array}") for array in "qk"}
+rotations = {kernels.find(f"taylor.rope %{array}") for array in "qk"}
+assert tile.sources[tile.heading("forward / angles_t_and_u") - 1] >= rotations
 assert quotient in pairs.sources[pairs.find("taylor.map %3#0 / %3#1") - 1]
 # Backward: derived from the same lines.
 backward = pairs.find("taylor.pairwise", forward + 1)
@@ -106,17 +114,17 @@ assert dots and all("tile.dot" in tile.text[n - 1] for n in dots), dots
 # A GPU whose products run beside its threads: starts, waits and fences.
 hopper = explain(softmax, "--target=sm_90a", "--dtype=bf16")[1]
 for pattern in ("simt.start wgmma", "simt.await 0", "simt.proxy_fence"):
-    hopper[3].find(pattern)
-started = {source for text, sources in zip(hopper[4].text, hopper[4].sources) if "wgmma.mma_async" in text for source in sources}
-assert started and all("simt.start" in hopper[3].text[n - 1] for n in started), started
+    hopper[4].find(pattern)
+started = {source for text, sources in zip(hopper[5].text, hopper[5].sources) if "wgmma.mma_async" in text for source in sources}
+assert started and all("simt.start" in hopper[4].text[n - 1] for n in started), started
 
 # A processor: its assembly.
 levels = explain(softmax, "--target=x86-64-v3", "--head-dim=32")[1]
-assert [level.name for level in levels] == ["spec", "pairwise", "tile", "assembly"]
-fused = [sources for text, sources in zip(levels[3].text, levels[3].sources) if "vfmadd" in text]
+assert [level.name for level in levels] == ["spec", "pairwise", "kernels", "tile", "assembly"]
+fused = [sources for text, sources in zip(levels[4].text, levels[4].sources) if "vfmadd" in text]
 assert fused and any(fused)
 asm = run(softmax, "--emit=asm", "--target=x86-64-v3", "--head-dim=32").rstrip("\n").split("\n")
-assert levels[3].text == [line for line in asm if not line.startswith("\t.file")]
+assert levels[4].text == [line for line in asm if not line.startswith("\t.file")]
 
 # A name with everything in it ends no element.
 odd = folder / "odd.mlir"

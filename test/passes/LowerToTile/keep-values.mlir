@@ -28,7 +28,7 @@ taylor.function @rows of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v
 // CHECK-LABEL: taylor.function @columns
 // ONCE-LABEL:  taylor.function @columns
 // CHECK:         %[[Q:.*]] = taylor.rope %q
-// CHECK:         %[[A:.*]] = taylor.map 1.0 * %
+// CHECK:         %[[A:.*]] = taylor.map 1.0 * %{{.*}} : !bht_f32
 // CHECK:         %[[Y:.*]] = taylor.map %o * %[[A]]
 // CHECK:         %[[SUMS:.*]]:3 = taylor.pairwise
 // CHECK:         fusion.keep %[[Q]] because "every block of keys reads it"

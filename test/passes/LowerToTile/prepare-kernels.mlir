@@ -32,15 +32,13 @@ taylor.function @heads of @f("input:q" %q: !q, "input:k" %k: !k) {
   taylor.yield "output:n" %n : !taylor.array<[b, t], f32>
 }
 
-// What multiplies rows becomes an array by itself; its quotient may be rounded.
+// What multiplies rows becomes an array by itself.
 // CHECK-LABEL: taylor.function @factor
-// CHECK-NEXT:    %[[A:.*]] = taylor.map region(%z) {
-// CHECK:           arith.divf %{{.*}}, %{{.*}} fastmath<arcp>
-// CHECK:         } : !bht_f32
+// CHECK-NEXT:    %[[A:.*]] = taylor.map 1.0 / (%z * %z) : !bht_f32
 // CHECK-NEXT:    %[[Y:.*]] = taylor.map %o * %[[A]] : !bhte_f32, !bht_f32
 // CHECK-NEXT:    taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%[[Y]], %v) }
 // KEPT-LABEL:  taylor.function @factor
-// KEPT-NEXT:     taylor.map region(%o, %z) {
+// KEPT-NEXT:     taylor.map %o / (%z * %z) : !bhte_f32, !bht_f32
 taylor.function @factor of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "cotangent:o" %do: !o, "saved:z" %z: !row) {
   %y = taylor.map %do / (%z * %z) : !o, !row
   %dk = taylor.pairwise { s = dot(%q, %k), p = dot(%y, %v), x = p * exp(s) } visible(u <= t) -> columns(x, %q) : !q, !k, !o, !v -> !k
