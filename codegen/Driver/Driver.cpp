@@ -64,12 +64,8 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
 
 /// What the target cannot do, as a message.
 std::string Driver::checkTarget(const Target &target, Emission emission) {
-  bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
-  if (target.getKind() == TargetKind::Cpu && (isReport || emission == Emission::PTX))
-    return "unsupported for " + target.getName() + ": " +
-           (isReport ? "--report; it is about kernels of GPUs" : "--emit=ptx; it is the assembly of GPUs") +
-           ", such as --target=sm_80";
-  return target.check(getProblem());
+  std::string message = target.checkLevel(emission);
+  return message.empty() ? target.check(getProblem()) : message;
 }
 
 std::string Driver::chooseTargets(Emission emission) {
@@ -99,13 +95,14 @@ void Driver::planPhases(Emission emission) {
   bool isOne = emission == Emission::Explanation;
   for (const std::unique_ptr<Target> &target : ArrayRef(targets).take_front(isOne ? 1 : targets.size())) {
     std::vector<std::string> own = target->getPhases();
-    if (emission == Emission::Tile ||
-        (emission == Emission::Manifest && target->getKind() == TargetKind::Cpu))
-      own.clear();
+    size_t count = own.size();
+    if (emission == Emission::Tile || (emission == Emission::Manifest && !target->isLaunchedByManifest()))
+      count = 0;
     else if (emission == Emission::Vector || emission == Emission::LLVM)
-      own.resize(emission == Emission::Vector ? 1 : 2);
+      count = emission == Emission::Vector ? 1 : 2;
     else if (emission == Emission::Assembly || emission == Emission::Explanation)
-      own.resize(3);
+      count = 3;
+    own.resize(std::min(count, own.size()));
     own.insert(own.begin(), "tiles");
     for (const std::string &phase : own)
       phases.push_back(target->getName() + ": " + phase);
@@ -211,9 +208,7 @@ FailureOr<std::string> Driver::explain() {
                    });
   if (failed(assembly))
     return failure();
-  explanation.addAssembly(
-      "assembly", (target.getKind() == TargetKind::Ptx ? "PTX for " : "Assembly for ") + target.getName(),
-      *assembly);
+  explanation.addAssembly("assembly", target.nameAssembly() + " for " + target.getName(), *assembly);
   return explanation.printPage(shown.getKey());
 }
 
@@ -222,8 +217,7 @@ LogicalResult Driver::compileTarget(const Target &target, Emission emission, Art
   SmallVector<ModuleOp> others = llvm::map_to_vector(compiled, [](auto &module) { return *module; });
   if (failed(programs) || failed(verifySameTensors(others, **programs)))
     return failure();
-  // How a GPU's kernels are launched is known when their code is made.
-  if (emission == Emission::Artifact || target.getKind() != TargetKind::Cpu) {
+  if (emission == Emission::Artifact || target.isLaunchedByManifest()) {
     auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
       return runStage(**programs, stageOf(stage, target), build);
     };
