@@ -170,8 +170,7 @@ LogicalResult Driver::compileTarget(const Target &target, Emission emission, Art
   SmallVector<ModuleOp> others = llvm::map_to_vector(compiled, [](auto &module) { return *module; });
   if (failed(programs) || failed(verifySameTensors(others, **programs)))
     return failure();
-  // How a GPU's kernels are launched is known when their code is made.
-  if (emission == Emission::Artifact || target.getKind() != TargetKind::Cpu) {
+  if (emission == Emission::Artifact || target.isLaunchedByManifest()) {
     auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
       return runStage(**programs, stageOf(stage, target), build);
     };

@@ -21,13 +21,14 @@ void Driver::planPhases(Emission emission) {
   bool isOne = emission == Emission::Explanation;
   for (const std::unique_ptr<Target> &target : ArrayRef(targets).take_front(isOne ? 1 : targets.size())) {
     std::vector<std::string> own = target->getPhases();
-    if (emission == Emission::Tile ||
-        (emission == Emission::Manifest && target->getKind() == TargetKind::Cpu))
-      own.clear();
+    size_t count = own.size();
+    if (emission == Emission::Tile || (emission == Emission::Manifest && !target->isLaunchedByManifest()))
+      count = 0;
     else if (emission == Emission::Vector || emission == Emission::LLVM)
-      own.resize(emission == Emission::Vector ? 1 : 2);
+      count = emission == Emission::Vector ? 1 : 2;
     else if (emission == Emission::Assembly || emission == Emission::Explanation)
-      own.resize(3);
+      count = 3;
+    own.resize(std::min(count, own.size()));
     own.insert(own.begin(), "tiles");
     for (const std::string &phase : own)
       phases.push_back(target->getName() + ": " + phase);
@@ -121,9 +122,7 @@ FailureOr<std::string> Driver::explain() {
                    });
   if (failed(assembly))
     return failure();
-  explanation.addAssembly(
-      "assembly", (target.getKind() == TargetKind::Ptx ? "PTX for " : "Assembly for ") + target.getName(),
-      *assembly);
+  explanation.addAssembly("assembly", target.nameAssembly() + " for " + target.getName(), *assembly);
   return explanation.printPage(shown.getKey());
 }
 

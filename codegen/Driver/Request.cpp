@@ -54,12 +54,8 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
 
 /// What the target cannot do, as a message.
 std::string Driver::checkTarget(const Target &target, Emission emission) {
-  bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
-  if (target.getKind() == TargetKind::Cpu && (isReport || emission == Emission::PTX))
-    return "unsupported for " + target.getName() + ": " +
-           (isReport ? "--report; it is about kernels of GPUs" : "--emit=ptx; it is the assembly of GPUs") +
-           ", such as --target=sm_80";
-  return target.check(getProblem());
+  std::string message = target.checkLevel(emission);
+  return message.empty() ? target.check(getProblem()) : message;
 }
 
 std::string Driver::chooseTargets(Emission emission) {

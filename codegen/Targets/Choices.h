@@ -3,9 +3,11 @@
 // and so for each.
 #ifndef TAYLOR_CODEGEN_TARGETS_CHOICES_H
 #define TAYLOR_CODEGEN_TARGETS_CHOICES_H
+#include "mlir/Support/LLVM.h"
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdint>
 #include <optional>
 

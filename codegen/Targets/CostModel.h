@@ -36,7 +36,7 @@ struct CostRates {
   double kernel = 2e6;
   /// A function with states costs its count times the factor of the nearest of the target's samples, by the
   /// logarithms of both sizes, and times that of this machine's, which were measured against the product.
-  std::vector<CostSample> samples, machine;
+  std::vector<CostSample> samples = {}, machine = {};
 };
 
 /// Reads samples from the text of a JSON file as taylor-bench forms --calibrate writes it. Errors say what

@@ -78,11 +78,17 @@ public:
 
   /// As given to --target, and in the manifest.
   virtual std::string getName() const = 0;
-  virtual TargetKind getKind() const = 0;
   /// What of the problem the target cannot do, as a message; empty if nothing.
   virtual std::string check(const TargetProblem &problem) const { return ""; }
+  /// Why it has no report of kernels or no PTX, as a message; empty if it has. Other levels that it does not
+  /// have are refused by `print`.
+  virtual std::string checkLevel(Emission level) const;
+  /// Whether the runtime launches its kernels by what the manifest says of them, which is known when their
+  /// code is made; else the code itself counts blocks (TaylorFunction, runtime/artifact.h).
+  virtual bool isLaunchedByManifest() const { return false; }
   /// How tile programs are made. With each of `retries` some tiles are smaller, until they are as before;
-  /// what lies in the caller's memory between kernels and calls stays as it is.
+  /// what lies in the caller's memory between kernels and calls stays as it is. The field `chunked` follows
+  /// from `use`: who calls this sets it.
   virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
   /// Why no code can be made of tile programs, such as that a block's memory has no room for the tiles of a
   /// kernel; empty if it can. What is wrong with them in other ways is said where their code is made.
@@ -92,13 +98,16 @@ public:
   /// What the manifest says of the machines that run the code.
   virtual mlir::tile::TargetAttr describe(mlir::MLIRContext *context) const = 0;
 
-  /// What `emit` does, in words: one for each `run`, three at least, of which `print` takes one for Vector,
-  /// two for LLVM and three for Assembly; then what is done without.
+  /// What `emit` does, in words: one for each `run`, then what is done without. `print` does the first of
+  /// them: one for Vector, two for LLVM and three for Assembly, or all if there are fewer.
   virtual std::vector<std::string> getPhases() const = 0;
+  /// What a page of all levels calls the text of the last one.
+  virtual std::string nameAssembly() const { return "Assembly"; }
 
   /// The text of a level below tiles (Vector, LLVM, Assembly), from a module of tile programs, which is
-  /// consumed. On the way to assembly the module is in the LLVM dialect after the stage `llvm`, and what is
-  /// there as debug info is in the text. Fails after a diagnostic, also where the target has no such level.
+  /// consumed. If there is a stage `llvm` on the way to assembly, the module is in the LLVM dialect after it,
+  /// and what is there as debug info is in the text. Fails after a diagnostic, also where the target has no
+  /// such level.
   virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, const TargetProblem &problem,
                                              Emission level, StageRunner run) const = 0;
   /// Adds the target's kernels, from a module of tile programs, which is consumed, to `reports`, made by the
@@ -112,6 +121,10 @@ public:
   virtual mlir::LogicalResult emit(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
                                    ArtifactCode &code) const = 0;
 };
+
+/// Adds a target to those that this program knows, which are taylorc's: for programs of tests, before they
+/// make any. Returns true, for a constant outside of functions.
+bool addTarget(std::unique_ptr<Target> (*make)());
 
 /// The target of a name. Null, and a message in `error`, where no table has it, or where it is this
 /// computer's and no table fits.

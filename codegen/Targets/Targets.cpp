@@ -27,12 +27,34 @@ static bool isGPU(llvm::StringRef name) { return mlir::simt::findTarget(name); }
 static const Family families[] = {{mlir::tile::cpu::targetNames, isProcessor, mlir::tile::cpu::makeCPUTarget},
                                   {mlir::simt::targetNames, isGPU, mlir::simt::makeNVPTXTarget}};
 
+/// Makers of tests' targets. Made at its first use, which may come before this file's own constants.
+static std::vector<std::unique_ptr<Target> (*)()> &addedTargets() {
+  static std::vector<std::unique_ptr<Target> (*)()> added;
+  return added;
+}
+
+bool taylor::addTarget(std::unique_ptr<Target> (*make)()) {
+  addedTargets().push_back(make);
+  return true;
+}
+
+std::string Target::checkLevel(Emission level) const {
+  bool isReport = level == Emission::Report || level == Emission::ReportJSON;
+  if (!isReport && level != Emission::PTX)
+    return "";
+  return "unsupported for " + getName() + ": " +
+         (isReport ? "--report; it is about kernels of GPUs" : "--emit=ptx; it is the assembly of GPUs") +
+         ", such as --target=sm_80";
+}
+
 /// "a, b or c".
 static std::string listNames() {
   std::vector<std::string> names;
   for (const Family &family : families)
     for (llvm::StringRef name : family.names())
       names.push_back(name.str());
+  for (auto make : addedTargets())
+    names.push_back(make()->getName());
   std::string last = names.back();
   names.pop_back();
   return llvm::join(names, ", ") + " or " + last;
@@ -42,6 +64,9 @@ std::unique_ptr<Target> taylor::makeTarget(llvm::StringRef name, std::string &er
   for (const Family &family : families)
     if (family.has(name))
       return family.make(name, error);
+  for (auto make : addedTargets())
+    if (std::unique_ptr<Target> target = make(); target->getName() == name)
+      return target;
   error = "unsupported target '" + name.str() + "'; expected " + listNames();
   return nullptr;
 }

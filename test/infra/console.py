@@ -2,8 +2,9 @@
 # RUN: %python %s %source_dir %build_dir %t %python
 # REQUIRES: compiler
 # UNSUPPORTED: sanitizer
-"""Each command in a `console` block of ARCHITECTURE.md and of the guide prints the lines that stand below it, and every path in ARCHITECTURE.md's table of
-changes exists. In such a block a line of `...` stands for any lines, `...` within a line for any text, and any number for any other one."""
+"""Each command in a `console` block of ARCHITECTURE.md, codegen/Targets/TARGET.md and the guide prints the lines that stand below it, and every path in
+ARCHITECTURE.md's table of changes exists. In such a block a line of `...` stands for any lines, `...` within a line for any text, and any number for
+any other one."""
 import os
 import pathlib
 import re
@@ -75,7 +76,7 @@ shutil.rmtree(folder, ignore_errors=True)
 environment = {**os.environ, "PATH": os.pathsep.join([str(folder / "tools"), os.environ["PATH"]]), "LC_ALL": "C"}
 
 count, faults = 0, []
-for page in [source / "ARCHITECTURE.md", *sorted((source / "examples" / "guide").glob("*.md"))]:
+for page in [source / "ARCHITECTURE.md", source / "codegen" / "Targets" / "TARGET.md", *sorted((source / "examples" / "guide").glob("*.md"))]:
     place = folder / page.stem
     place.mkdir()
     for name in ["codegen", "dialect", "examples", "passes", "runtime", "test", "trainer"]:

@@ -85,6 +85,12 @@ TileUse PlanForms::useOf(FunctionOp function) {
   return roleOf(function) == "step" || roleOf(function) == "append" ? TileUse::FewQueries : TileUse::Parallel;
 }
 
+static TileSizes planTiles(const Target &target, const TargetProblem &problem, TileUse use) {
+  TileSizes sizes = target.planTiles(problem, use);
+  sizes.chunked = use == TileUse::Chunked;
+  return sizes;
+}
+
 /// A module of copies of the functions, after the passes that `build` adds.
 FailureOr<OwningOpRef<ModuleOp>> PlanForms::lowerCopy(ArrayRef<FunctionOp> group,
                                                       function_ref<void(OpPassManager &)> build) {
@@ -102,7 +108,7 @@ FailureOr<OwningOpRef<ModuleOp>> PlanForms::lowerCopy(ArrayRef<FunctionOp> group
 std::string PlanForms::setPlans(const Target &target, Group &group, TileUse use) {
   TargetProblem attempt = problem;
   auto plan = [&] {
-    TileSizes sizes = target.planTiles(attempt, use);
+    TileSizes sizes = planTiles(target, attempt, use);
     for (FunctionOp function : group)
       function.setPlanAttr(tile::PlanAttr::get(&getContext(), sizes));
     numPlans += group.size();
@@ -112,7 +118,7 @@ std::string PlanForms::setPlans(const Target &target, Group &group, TileUse use)
   auto canShrink = [&] {
     TargetProblem least = attempt;
     least.retries = kMostRetries;
-    return attempt.retries < kMostRetries && !(target.planTiles(least, use) == sizes);
+    return attempt.retries < kMostRetries && !(planTiles(target, least, use) == sizes);
   };
   // What is wrong with the functions is said where they are lowered.
   ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
@@ -143,7 +149,7 @@ LogicalResult PlanForms::addTwins(const Target &target, Group &group) {
     twins.push_back(twin);
   }
   for (FunctionOp twin : twins)
-    twin.setPlanAttr(tile::PlanAttr::get(&getContext(), target.planTiles(problem, TileUse::Chunked)));
+    twin.setPlanAttr(tile::PlanAttr::get(&getContext(), planTiles(target, problem, TileUse::Chunked)));
   // That some sums stay as they are in a form that no one asked for is no news.
   ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &diagnostic) {
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);

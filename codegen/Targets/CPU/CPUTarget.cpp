@@ -16,7 +16,6 @@ public:
   explicit CPUTarget(cpu::Processor target) : target(std::move(target)) {}
 
   std::string getName() const override { return target.name; }
-  taylor::TargetKind getKind() const override { return taylor::TargetKind::Cpu; }
 
   std::string check(const taylor::TargetProblem &problem) const override {
     auto refuse = [&](StringRef option) {
@@ -34,8 +33,7 @@ public:
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override {
     int64_t bytes = problem.dtype == taylor::StorageType::F64 ? 8 : 4;
     taylor::TileSizes sizes = cpu::chooseTileSizes(target, bytes);
-    sizes.chunked = use == taylor::TileUse::Chunked;
-    if (sizes.chunked || problem.states)
+    if (use == taylor::TileUse::Chunked || problem.states)
       cpu::chooseChunks(target, bytes, problem.chunk, sizes);
     if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
       cpu::chooseSteps(sizes);
@@ -64,7 +62,7 @@ public:
     Builder builder(context);
     SmallVector<StringRef> features(target.features.begin(), target.features.end());
     return TargetAttr::get(context, builder.getStringAttr(target.name),
-                           builder.getStringAttr(stringifyTargetKind(getKind())),
+                           builder.getStringAttr(stringifyTargetKind(taylor::TargetKind::Cpu)),
                            builder.getStringAttr(target.cpu), builder.getStrArrayAttr(features));
   }
 

@@ -26,7 +26,9 @@ public:
   explicit NVPTXTarget(const simt::Machine &target) : target(target) {}
 
   std::string getName() const override { return target.name; }
-  taylor::TargetKind getKind() const override { return taylor::TargetKind::Ptx; }
+  std::string checkLevel(taylor::Emission) const override { return ""; }
+  bool isLaunchedByManifest() const override { return true; }
+  std::string nameAssembly() const override { return "PTX"; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
   std::string refuse(ModuleOp programs, const taylor::TargetProblem &problem) const override;
@@ -42,7 +44,8 @@ public:
                      taylor::ArtifactCode &code) const override;
   tile::TargetAttr describe(MLIRContext *context) const override {
     return tile::TargetAttr::get(context, StringAttr::get(context, target.name),
-                                 StringAttr::get(context, stringifyTargetKind(getKind())), {}, {});
+                                 StringAttr::get(context, stringifyTargetKind(taylor::TargetKind::Ptx)), {},
+                                 {});
   }
 
 private:
@@ -73,8 +76,7 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
                     std::max(problem.valueDim, problem.widestValue), bytesOf(problem.dtype),
                     splitsProducts(problem), problem.rowSums == taylor::RowSumsChoice::Atomic};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
-  sizes.chunked = use == taylor::TileUse::Chunked;
-  if (sizes.chunked || problem.states)
+  if (use == taylor::TileUse::Chunked || problem.states)
     chooseChunks(target, tiles, problem.chunk, problem.retries, sizes);
   if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
     chooseSteps(problem.retries, sizes);

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ptxas: where it is, what it makes, what it says.
 #include "codegen/Targets/NVPTX/Ptxas.h"
+#include "codegen/Artifact/ExternalTool.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
-#include "llvm/Support/Signals.h"
 #include <cstdlib>
 
 using namespace mlir;
@@ -90,53 +87,19 @@ static bool hasLongKernel(StringRef ptx) {
 
 std::optional<Assembly> simt::assemble(StringRef ptxas, StringRef ptx, const Machine &target,
                                        std::string &error) {
-  SmallVector<llvm::SmallString<128>, 3> paths(3);
-  StringRef suffixes[] = {"ptx", "cubin", "log"};
-  llvm::scope_exit clean([&] {
-    for (StringRef path : paths)
-      if (!path.empty()) {
-        llvm::sys::fs::remove(path);
-        llvm::sys::DontRemoveFileOnSignal(path);
-      }
-  });
-  for (auto [path, suffix] : llvm::zip(paths, suffixes)) {
-    if (std::error_code code = llvm::sys::fs::createTemporaryFile("taylor", suffix, path)) {
-      error = "requires a folder for temporary files (TMPDIR): " + code.message();
-      return std::nullopt;
-    }
-    llvm::sys::RemoveFileOnSignal(path);
-  }
-  if (llvm::Error failed = llvm::writeToOutput(paths[0], [&](llvm::raw_ostream &stream) {
-        stream << ptx;
-        return llvm::Error::success();
-      })) {
-    error = llvm::toString(std::move(failed));
-    return std::nullopt;
-  }
   std::string architecture = ("-arch=" + target.chip()).str();
-  StringRef arguments[] = {ptxas, "-v",    hasLongKernel(ptx) ? "-O1" : "-O3", architecture, paths[0],
-                           "-o",  paths[1]};
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(paths[2]), StringRef(paths[2])};
-  std::string reason;
-  int status = llvm::sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects, 0, 0, &reason);
-  auto log = llvm::MemoryBuffer::getFile(paths[2]);
-  StringRef said = log ? (*log)->getBuffer() : StringRef();
-  if (status != 0) {
-    std::string why = !reason.empty()       ? reason
-                      : said.trim().empty() ? "exit status " + std::to_string(status)
-                                            : said.trim().str();
-    error = (ptxas + " refused the code for " + target.name + ": " + why +
+  std::optional<taylor::ToolRun> run =
+      taylor::runTool(ptxas, {"-v", hasLongKernel(ptx) ? "-O1" : "-O3", architecture}, ptx, "ptx", error);
+  if (!run)
+    return std::nullopt;
+  if (!run->failure.empty()) {
+    error = (ptxas + " refused the code for " + target.name + ": " + run->failure +
              "; TAYLOR_PTXAS names another ptxas, or none where it is empty")
                 .str();
     return std::nullopt;
   }
-  auto cubin = llvm::MemoryBuffer::getFile(paths[1], /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!cubin) {
-    error = (ptxas + " wrote no cubin: " + cubin.getError().message()).str();
-    return std::nullopt;
-  }
   Assembly assembly;
-  assembly.cubin = (*cubin)->getBuffer().str();
-  parsePtxasLog(said, assembly);
+  assembly.cubin = std::move(run->output);
+  parsePtxasLog(run->log, assembly);
   return assembly;
 }
