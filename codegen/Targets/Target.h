@@ -78,8 +78,9 @@ public:
 
   /// As given to --target, and in the manifest.
   virtual std::string getName() const = 0;
-  /// What of the problem the target cannot do, as a message; empty if nothing.
-  virtual std::string check(const TargetProblem &problem) const { return ""; }
+  /// What of the problem the target cannot do, as a message; empty if nothing. By default the options that
+  /// are for GPUs alone.
+  virtual std::string check(const TargetProblem &problem) const;
   /// Why it has no report of kernels or no PTX, as a message; empty if it has. Other levels that it does not
   /// have are refused by `print`.
   virtual std::string checkLevel(Emission level) const;

@@ -38,6 +38,14 @@ bool taylor::addTarget(std::unique_ptr<Target> (*make)()) {
   return true;
 }
 
+std::string Target::check(const TargetProblem &problem) const {
+  const char *option = problem.f32Products == F32Products::TF32      ? "--f32-products=tf32"
+                       : problem.bf16Products == BF16Products::Split ? "--bf16-products=split"
+                       : problem.rowSums == RowSumsChoice::Atomic    ? "--row-sums=atomic"
+                                                                     : nullptr;
+  return option ? "unsupported for " + getName() + ": " + option + "; it is for GPUs" : "";
+}
+
 std::string Target::checkLevel(Emission level) const {
   bool isReport = level == Emission::Report || level == Emission::ReportJSON;
   if (!isReport && level != Emission::PTX)

@@ -17,19 +17,6 @@ public:
 
   std::string getName() const override { return target.name; }
 
-  std::string check(const taylor::TargetProblem &problem) const override {
-    auto refuse = [&](StringRef option) {
-      return ("unsupported for " + getName() + ": " + option + "; it is for GPUs").str();
-    };
-    if (problem.f32Products == taylor::F32Products::TF32)
-      return refuse("--f32-products=tf32");
-    if (problem.bf16Products == taylor::BF16Products::Split)
-      return refuse("--bf16-products=split");
-    if (problem.rowSums == taylor::RowSumsChoice::Atomic)
-      return refuse("--row-sums=atomic");
-    return "";
-  }
-
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override {
     int64_t bytes = problem.dtype == taylor::StorageType::F64 ? 8 : 4;
     taylor::TileSizes sizes = cpu::chooseTileSizes(target, bytes);

@@ -63,7 +63,7 @@ constexpr StringLiteral kScalarOps = R"(
  arith.addf + arith.subf - arith.mulf * arith.divf / arith.negf - arith.maximumf max arith.minimumf min
  arith.addi + arith.subi - arith.muli * arith.divsi / arith.remsi % arith.ceildivsi ceildiv arith.maxsi max
  arith.minsi min arith.andi & arith.ori | arith.xori ^ arith.select select arith.index_cast + arith.extf +
- arith.truncf + arith.sitofp + arith.fptosi + arith.extui + arith.cmpi.eq == arith.cmpi.ne != arith.cmpi.slt <
+ arith.truncf + arith.sitofp + arith.fptosi + arith.cmpi.eq == arith.cmpi.ne != arith.cmpi.slt <
  arith.cmpi.sle <= arith.cmpi.sgt > arith.cmpi.sge >= arith.cmpf.oeq == arith.cmpf.une != arith.cmpf.ogt >
  arith.cmpf.oge >= arith.cmpf.olt < arith.cmpf.ole <= math.absf fabs math.cos cos math.exp exp math.exp2 exp2
  math.expm1 expm1 math.fma fma math.log log math.powf pow math.sin sin math.sqrt sqrt math.tanh tanh
@@ -317,7 +317,8 @@ struct ToyTarget : taylor::Target {
   string nameAssembly() const override { return "C"; }
   std::vector<string> getPhases() const override { return {"C"}; }
   string check(const taylor::TargetProblem &problem) const override {
-    return isNarrow(problem.dtype) ? "unsupported for toy: --dtype=bf16 and f16; expected f32 or f64" : "";
+    return isNarrow(problem.dtype) ? "unsupported for toy: --dtype=bf16 and f16; expected f32 or f64"
+                                   : Target::check(problem);
   }
   taylor::TileSizes planTiles(const taylor::TargetProblem &, taylor::TileUse use) const override {
     taylor::TileSizes sizes;
