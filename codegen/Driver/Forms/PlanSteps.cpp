@@ -84,7 +84,7 @@ static LogicalResult checkNames(ModuleOp module) {
 namespace {
 
 /// A step in one of its two forms.
-struct Step {
+struct StepFunctions {
   OwningOpRef<ModuleOp> functions;
   /// What is to be said of this form alone, if it is taken.
   SmallVector<std::pair<Location, std::string>> warnings;
@@ -96,15 +96,15 @@ struct PlanSteps : taylor::impl::PlanStepsPassBase<PlanSteps> {
   void runOnOperation() override;
 
 private:
-  FailureOr<Step> lowerCopy(const CarriedStates &states);
-  FailureOr<Step> findRecurrence(std::string &refusal);
+  FailureOr<StepFunctions> lowerCopy(const CarriedStates &states);
+  FailureOr<StepFunctions> findRecurrence(std::string &refusal);
 };
 
 } // namespace
 
 /// Forward functions of a copy of the specifications that hands on what `states` says.
-FailureOr<Step> PlanSteps::lowerCopy(const CarriedStates &states) {
-  Step step;
+FailureOr<StepFunctions> PlanSteps::lowerCopy(const CarriedStates &states) {
+  StepFunctions step;
   step.functions = getOperation().clone();
   auto run = [&](function_ref<void(OpPassManager &)> build) {
     PassManager manager(&getContext(), ModuleOp::getOperationName());
@@ -133,8 +133,8 @@ FailureOr<Step> PlanSteps::lowerCopy(const CarriedStates &states) {
 
 /// The step as a recurrence. Where there is none, or its states are larger than keys would be, `refusal` says
 /// why; it is empty after an error.
-FailureOr<Step> PlanSteps::findRecurrence(std::string &refusal) {
-  FailureOr<Step> step = captureRefusal(&getContext(), refusal, [&] {
+FailureOr<StepFunctions> PlanSteps::findRecurrence(std::string &refusal) {
+  FailureOr<StepFunctions> step = captureRefusal(&getContext(), refusal, [&] {
     return lowerCopy({stateBlock, /*recurrent=*/true, /*queriesOnly=*/false});
   });
   if (failed(step))
@@ -151,7 +151,7 @@ void PlanSteps::runOnOperation() {
   if (failed(checkNames(getOperation())))
     return signalPassFailure();
   std::string refusal;
-  FailureOr<Step> step = failure();
+  FailureOr<StepFunctions> step = failure();
   if (decode == "auto" && !requiresStates) {
     step = findRecurrence(refusal);
     if (failed(step) && refusal.empty()) {
