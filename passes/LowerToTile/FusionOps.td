@@ -126,8 +126,11 @@ def Fusion_SumOp : Fusion_Op<"sum", [HasParent<"KernelOp">]> {
 def Fusion_TableOp : Fusion_Op<"table", [HasParent<"KernelOp">]> {
   let summary = "a kernel makes the table of angles of a rotation";
   let description = [{
-    `fusion.table of %qr : !q`: cosines and sines, which all rotations with the same positions and
-    frequencies read.
+    Cosines and sines, which all rotations with the same positions and frequencies read.
+
+    ```mlir
+    fusion.table of %qr : !q
+    ```
   }];
   let arguments = (ins Taylor_ArrayType:$rotated);
   let assemblyFormat = "`of` $rotated attr-dict `:` type($rotated)";
