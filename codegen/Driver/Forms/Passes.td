@@ -47,7 +47,7 @@ def CheckLimitsPass : Pass<"taylor-check-limits", "::mlir::ModuleOp"> {
 
     ```mlir
     taylor.function @f.forward of @f("input:q" %q: !taylor.array<[b, h, t, d = 8, i = 2, j = 2, k = 2, l = 2, m = 2], f32>) { .. }
-    // error: unsupported array 'q' of 9 axes: kernels take at most 8; join some of its axes
+    // becomes an error: unsupported array 'q' of 9 axes: kernels take at most 8; join some of its axes
     ```
   }];
   let statistics = [Statistic<"numFunctions", "functions", "functions that were checked">];
