@@ -56,7 +56,7 @@ struct CommandLine {
           "Experiments (codegen/Targets/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others;\n"
           "sm_90a+roles+overlap, whose iterations overlap; +persistent after both, whose blocks also take\n"
           "one place of the grid after the other; +early after sm_90 and later: kernels of a call begin\n"
-          "before the one before them has ended"),
+          "before the one before them has ended. sm_90a+computed: loops rotate keys where they read them"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};

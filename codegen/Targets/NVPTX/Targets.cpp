@@ -30,17 +30,18 @@ static llvm::ArrayRef<Machine> experiments() {
   static const auto made = [] {
     std::vector<Machine> made;
     for (const Machine &target : targets)
-      for (llvm::StringRef roles :
-           {"", "+roles", "+roles+overlap", "+roles+persistent", "+roles+overlap+persistent"})
+      for (llvm::StringRef words :
+           {"", "+roles", "+roles+overlap", "+roles+persistent", "+roles+overlap+persistent", "+computed"})
         for (llvm::StringRef early : {"", "+early"}) {
-          if ((roles.empty() && early.empty()) || (!roles.empty() && !target.startsProducts) ||
+          if ((words.empty() && early.empty()) || (!words.empty() && !target.startsProducts) ||
               (!early.empty() && !target.hasDependentLaunches))
             continue;
           Machine other = target;
-          other.name += (roles + early).str();
-          other.assignsRoles = !roles.empty();
-          other.overlapsUses = roles.contains("overlap");
-          other.persistsBlocks = roles.ends_with("persistent");
+          other.name += (words + early).str();
+          other.assignsRoles = words.starts_with("+roles");
+          other.overlapsUses = words.contains("overlap");
+          other.persistsBlocks = words.ends_with("persistent");
+          other.computesOperands = words == "+computed";
           other.startsEarly = !early.empty();
           made.push_back(std::move(other));
         }

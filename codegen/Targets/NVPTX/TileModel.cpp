@@ -97,6 +97,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Machine &target, const TileP
   sizes.joinsKernels = true;
   sizes.foldExponents = true;
   sizes.foldRowFactors = problem.bytes == 2;
+  sizes.readsOnce = target.computesOperands;
   // At most 128 bytes of a row kernel's tile in each of 128 threads: more spare prologues, and spill where a
   // kernel holds several tiles. With storage in f32 the derivatives of norms are tiles of f64.
   int64_t computed = problem.bytes == 2 ? 4 : 8;
