@@ -171,7 +171,7 @@ reasons = {row["contender"]: row["reason"] for row in rows["skipped"]}
 assert set(reasons) == {"SDPA cuDNN", "SDPA flash + rotation, compiled"} and rows["forms"] == [], reasons
 assert reasons["SDPA flash + rotation, compiled"] == "--quick leaves it out: it takes long to compile", reasons
 none = check("good", "--device=cpu", "--times", "--rows=gelu", status=2).stderr
-assert none.startswith("error: expected a row that matches --rows=gelu, but got none of 15: SDPA flash + rotation; ") and none.endswith("softmax, eager\n"), none
+assert none.startswith("error: expected a row that matches --rows=gelu, but got none of 17: SDPA flash + rotation; ") and none.endswith("softmax-count-layernorm, eager\n"), none
 
 # An opponent that computes something else, or fails in whatever way, is not timed.
 (broken := copy("changed") / "linear_triton.py").write_bytes(b"raise AttributeError('broken')".ljust(broken.stat().st_size))

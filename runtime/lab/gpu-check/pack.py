@@ -41,7 +41,7 @@ HEADS = ((64, 64), (128, 128))
 OTHER_HEADS = ((16, 48), (192, 192))  # of one specification
 # What is packed unless --specs says more: kernels that differ most from each other; all of them are many times what the folder may have.
 SPECS = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-layernorm", "linear-relu", "decay-gates", "softmax-taylor")
-TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-taylor", "linear-relu")
+TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-layernorm", "softmax-taylor", "linear-relu")
 # Decoded token by token: with states of a finite order, with keys and values of all tokens.
 DECODED = ({"spec": "softmax-taylor", "set": ["order=2"], "decode": "state"}, {"spec": "softmax", "set": [], "decode": "cache"})
 DECODED_SHAPE = {"b": 2, "h": 4, "g": 2, "t": 19, "u": 19, "layout": "bhtc"}
@@ -62,12 +62,28 @@ COSTS = {
     ("bf16", "split"): ((1, 16), (1, 64), (1, 128), (2, 16), (2, 64)),
     ("f32", "deterministic"): ((1, 16), (1, 64), (2, 16), (2, 64)),
 }
+PLAIN = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None, "options": [], "shapes": None, "checked": True, "form": None}
 MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"], "split": ["--bf16-products=split"]}
 SPLIT = ("softmax-taylor", "linear-relu")  # timed with operands of two numbers of bf16, too
 
 
 class Failure(Exception):
     """One message, and exit status 1."""
+
+
+def refusal(failure):
+    """What the compiler said, in one line."""
+    lines = [line for line in str(failure).splitlines() if "error:" in line] or str(failure).splitlines()
+    return lines[0].split("error: ")[-1]
+
+
+def name_of(entry):
+    """softmax-bf16-d64, softmax-taylor-bf16-d64-order2-chunked: what tells an artifact from others."""
+    sizes, mode, mask = entry["sizes"], entry["mode"], entry["mask"]
+    parts = [entry["spec"].replace("/", "-"), entry["dtype"], f"d{sizes['d']}" + (f"e{sizes['e']}" if sizes["e"] != sizes["d"] else "")]
+    return "-".join(parts + ([mode] if mode != "deterministic" else []) + ([mask] if mask else []) + (["decode"] if entry["decode"] else [])
+                    + [word.replace("=", "") for word in (entry["set"] if not entry["decode"] else [])]
+                    + [word.removeprefix("--form=").lstrip("-").replace("=", "") for word in entry["options"]])
 
 
 def arguments(words):
@@ -129,51 +145,57 @@ class Packer:
             if spec not in every:
                 raise Failure(f"expected a specification of examples/specs in --specs, but got '{spec}'")
         types, heads = options.types.split(","), HEADS[: 1 if options.small else None]
-        plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None, "options": [], "shapes": None, "checked": True, "form": None}
         for spec, dtype, (d, e) in itertools.product(specs, types, heads):
             changed = [m for m in MODES if self.has_modes[m] and (m != "split" or (spec in SPLIT and dtype == "bf16"))]
             for mode in changed if spec in TIMED and dtype == types[0] else ["deterministic"]:
-                yield {**plain, "spec": spec, "dtype": dtype, "sizes": {"d": d, "e": e}, "mode": mode, "timed": spec in TIMED and dtype == types[0]}
+                yield {**PLAIN, "spec": spec, "dtype": dtype, "sizes": {"d": d, "e": e}, "mode": mode, "timed": spec in TIMED and dtype == types[0]}
         for entry, dtype in itertools.product([e for e in DECODED if e["spec"] in specs], types[:1] if options.small else [x for x in types if x != "f16"]):
-            yield {**plain, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
+            yield {**PLAIN, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
         for (dtype, mode), sizes in COSTS.items() if "softmax-taylor" in specs else ():
             timed = sizes[: 1 if options.small else None] if dtype in types and self.has_modes[mode] else ()
             for (order, d), form in itertools.product(timed, FORMS):
-                yield {**plain, "spec": "softmax-taylor", "dtype": dtype, "mode": mode, "sizes": {"d": d, "e": d}, "set": [f"order={order}"],
+                yield {**PLAIN, "spec": "softmax-taylor", "dtype": dtype, "mode": mode, "sizes": {"d": d, "e": d}, "set": [f"order={order}"],
                        "options": [f"--form={form}"], "checked": False, "form": form}
         if options.small:
             return
         for d, e in OTHER_HEADS:
-            yield {**plain, "spec": "softmax" if "softmax" in specs else specs[0], "dtype": types[0], "sizes": {"d": d, "e": e}}
+            yield {**PLAIN, "spec": "softmax" if "softmax" in specs else specs[0], "dtype": types[0], "sizes": {"d": d, "e": e}}
         for spec in specs:
-            yield {**plain, "spec": spec, "dtype": types[0], "sizes": {"d": heads[0][0], "e": heads[0][1]}, "mask": "bidirectional"}
+            yield {**PLAIN, "spec": spec, "dtype": types[0], "sizes": {"d": heads[0][0], "e": heads[0][1]}, "mask": "bidirectional"}
         for entry, dtype in itertools.product([e for e in FORMED if e["spec"] in specs], [x for x in types if x != "f16"]):
-            yield {**plain, **entry, "dtype": dtype, "shapes": FORMED_SHAPES, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
+            yield {**PLAIN, **entry, "dtype": dtype, "shapes": FORMED_SHAPES, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
 
     def flags(self, entry):
         """Those of taylorc and taylor-run that both know."""
         return [f"examples/specs/{entry['spec']}.mlir", f"--dtype={entry['dtype']}"] + ([f"--mask={entry['mask']}"] if entry["mask"] else []) + [
             f"--set={setting}" for setting in entry["set"]] + entry["options"]
 
+    def compiler_flags(self, entry):
+        decode = [f"--decode={entry['decode']}"] if entry["decode"] else []
+        return self.flags(entry) + decode + [f"--head-dim={entry['sizes']['d']}", f"--value-dim={entry['sizes']['e']}"]
+
+    def build(self, entry, file, targets):
+        """The packed artifact, and its manifest."""
+        artifact = (self.folder / file).with_suffix("")
+        self.call("taylorc", *self.compiler_flags(entry), f"--target={targets}", *MODES[entry["mode"]], "-o", artifact)
+        described = artifact.with_suffix(".json")  # the artifact has it too
+        manifest = json.loads(described.read_text(encoding="utf-8"))
+        (self.folder / file).write_bytes(lzma.compress(artifact.read_bytes()))
+        described.unlink()
+        artifact.unlink()
+        return manifest
+
     def compile(self, name, entry):
         """The artifact and the specification as PyTorch code. What the compiler refuses is noted, with its reason."""
-        sizes = entry["sizes"]
         file = f"kernels/{name}.so.xz"  # text of PTX becomes a tenth
-        decode = [f"--decode={entry['decode']}"] if entry["decode"] else []
-        flags = self.flags(entry) + decode + [f"--head-dim={sizes['d']}", f"--value-dim={sizes['e']}"]
         try:
-            artifact = self.folder / "kernels" / f"{name}.so"
-            self.call("taylorc", *flags, f"--target={self.options.targets}", *MODES[entry["mode"]], "-o", artifact)
+            self.manifests[name] = self.build(entry, file, self.options.targets)
         except Failure as failure:
-            lines = [line for line in str(failure).splitlines() if "error:" in line] or str(failure).splitlines()
-            return {"refused": lines[0].split("error: ")[-1]}
-        manifest = artifact.with_suffix(".json")  # the artifact has it too
-        self.manifests[name] = json.loads(manifest.read_text(encoding="utf-8"))
-        (self.folder / file).write_bytes(lzma.compress(artifact.read_bytes()))
-        manifest.unlink()
-        artifact.unlink()
+            return {"refused": refusal(failure)}
         if entry["timed"]:
-            eager = f"eager/{entry['spec'].replace('/', '-')}.py"
+            flags = self.compiler_flags(entry)
+            settings = [word.replace("=", "") for word in entry["set"]]
+            eager = f"eager/{'-'.join([entry['spec'].replace('/', '-'), *settings])}.py"
             (self.folder / eager).write_text(self.call("taylorc", *flags, "--emit=torch"), encoding="utf-8")
             entry["eager"] = eager
         return {**entry, "file": file}
@@ -242,13 +264,15 @@ class Packer:
 
     def pack(self):
         self.clear()
+        self.compile_all()
+        self.refer_all()
+        self.copy_programs()
+        self.describe()
+        self.check_size()
 
+    def compile_all(self):
         def compile_one(entry, total):
-            sizes, mode, mask = entry["sizes"], entry["mode"], entry["mask"]
-            parts = [entry["spec"].replace("/", "-"), entry["dtype"], f"d{sizes['d']}" + (f"e{sizes['e']}" if sizes["e"] != sizes["d"] else "")]
-            name = "-".join(parts + ([mode] if mode != "deterministic" else []) + ([mask] if mask else []) + (["decode"] if entry["decode"] else [])
-                            + [word.replace("=", "") for word in (entry["set"] if not entry["decode"] else [])]
-                            + [word.removeprefix("--form=").lstrip("-").replace("=", "") for word in entry["options"]])
+            name = name_of(entry)
             result = self.compile(name, entry)
             self.say(name, total)
             return name, result
@@ -263,6 +287,7 @@ class Packer:
         for name, why in self.index["refused"].items():
             print(f"not compiled: {name}: {why}", flush=True)
 
+    def refer_all(self):
         def refer_one(case, total):
             with tempfile.TemporaryDirectory() as scratch:
                 self.refer(case, pathlib.Path(scratch))
@@ -270,12 +295,9 @@ class Packer:
             return case
 
         self.index["cases"] = self.in_parallel(refer_one, list(self.cases()), "references")
-        self.copy_programs()
-        self.describe()
-        self.check_size()
 
-    def copy_programs(self):
-        for name in PROGRAMS:
+    def copy_programs(self, more=()):
+        for name in (*PROGRAMS, *more):
             shutil.copy(HERE / name, self.folder / name)
         shutil.copy(self.options.lib / "libtaylor.so", self.folder / "libtaylor.so")
         operator = self.options.lib / "libtaylor_torch.so"
