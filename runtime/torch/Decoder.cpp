@@ -178,13 +178,13 @@ bool Decoder::joinsAnyLength() const {
                                            [](const TensorInfo &info) { return batchAxis(info) >= 0; });
 }
 
-Decoder::Memory Decoder::gather(const std::vector<KernelPlace> &places) const {
+Decoder::Memory Decoder::gather(const std::vector<Place> &places) const {
   TORCH_CHECK(!places.empty(), "taylor: expected sequences to gather, but got none");
   Memory result;
   result.sizes = places[0].memory->sizes;
   if (result.sizes[TAYLOR_DIM_B] >= 0)
     result.sizes[TAYLOR_DIM_B] = int64_t(places.size());
-  for (const KernelPlace &place : places) {
+  for (const Place &place : places) {
     TORCH_CHECK(joinsAnyLength() || place.memory->tokens == places[0].memory->tokens,
                 "taylor: expected sequences of ", places[0].memory->tokens, " tokens, as the first, but got ",
                 place.memory->tokens);
@@ -196,7 +196,7 @@ Decoder::Memory Decoder::gather(const std::vector<KernelPlace> &places) const {
     if (axis < 0)
       return tensorOf(*places[0].memory);
     std::vector<at::Tensor> rows;
-    for (const KernelPlace &place : places)
+    for (const Place &place : places)
       rows.push_back(tensorOf(*place.memory).narrow(axis, place.row, 1));
     return at::cat(rows, axis);
   };
@@ -209,7 +209,7 @@ Decoder::Memory Decoder::gather(const std::vector<KernelPlace> &places) const {
       continue;
     }
     int64_t axis = tokenAxis(keptInfos()[i]), room = axis < 0 ? 0 : first.size(axis);
-    for (const KernelPlace &place : places)
+    for (const Place &place : places)
       room = axis < 0 ? 0 : std::min(room, place.memory->cache[i].size(axis));
     result.cache.push_back(collect(keptInfos()[i], [=](const Memory &memory) {
       return axis < 0 ? memory.cache[i] : memory.cache[i].narrow(axis, 0, room);

@@ -56,7 +56,7 @@ public:
   int64_t bytes(const Memory &memory) const;
 
   /// One sequence of a batch's memory.
-  struct KernelPlace {
+  struct Place {
     const Memory *memory;
     int64_t row; ///< Along the axis b.
   };
@@ -65,7 +65,7 @@ public:
   bool joinsAnyLength() const;
   /// The memory of a batch of these sequences, in this order. They have equally many tokens, unless
   /// joinsAnyLength().
-  Memory gather(const std::vector<KernelPlace> &places) const;
+  Memory gather(const std::vector<Place> &places) const;
 
 private:
   /// Calls visit(input, axis, size) for the axes b, h and g, whose sizes all tokens of a memory share.

@@ -57,7 +57,7 @@ at::Tensor extend(const c10::intrusive_ptr<PythonDecoder> &self, std::vector<at:
 c10::intrusive_ptr<PythonMemory> gather(const c10::intrusive_ptr<PythonDecoder> &self,
                                         const c10::intrusive_ptr<PythonMemory> &memory,
                                         std::vector<int64_t> rows) {
-  std::vector<Decoder::KernelPlace> places;
+  std::vector<Decoder::Place> places;
   for (int64_t row : rows)
     places.push_back({&memory->memory, row});
   auto result = c10::make_intrusive<PythonMemory>();

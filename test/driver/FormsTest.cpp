@@ -4,6 +4,7 @@
 // would see if it were taken for a refusal.
 #include "codegen/Driver/Driver.h"
 #include "codegen/Driver/RegisterAll.h"
+#include "dialect/Refusal.h"
 
 #include "gtest/gtest.h"
 

@@ -90,7 +90,7 @@ TEST(StatesForm, RoundsWhatIsReadOnce) {
   program.inputs[0].values = std::vector<Real>(5, query);
   program.inputs[1].values = std::vector<Real>(5, key);
   program.inputs[2].values = std::vector<Real>(5, 1);
-  program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
+  program.environment.arithmetic = RoundingRules::eager(Dtype::BF16);
   const Rounding bf16(8);
   const Real weight = query * key, ofPairs = bf16(5 * bf16(weight)), ofState = bf16(5 * weight);
   ASSERT_NE(ofPairs, ofState);
@@ -106,7 +106,7 @@ TEST(StatesForm, LeavesCountsExact) {
   Program program(kSeries);
   ASSERT_TRUE(program.isValid());
   useTokens(program, 3, 1003);
-  program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
+  program.environment.arithmetic = RoundingRules::eager(Dtype::BF16);
   useForms(program, {2, {}}, {2, {}});
   EXPECT_EQ(program.evaluate()[2].values[0], 1001);
 }
@@ -115,7 +115,7 @@ TEST(StatesForm, OfOutputsAndOfGradientsAreApart) {
   Program program(sumOf("orders(0 to 2) causal"));
   ASSERT_TRUE(program.isValid());
   useTokens(program, 9, 9);
-  program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
+  program.environment.arithmetic = RoundingRules::eager(Dtype::BF16);
   auto run = [&](const StatesForm &forward, const StatesForm &backward) {
     useForms(program, forward, backward);
     return std::pair(bitsOf(program.evaluate()), bitsOf(program.gradients(program.cotangents())));
@@ -133,7 +133,7 @@ TEST(StatesForm, IsOfPolynomialsUnderMasksAndDocuments) {
     Program program(sumOf(clauses));
     EXPECT_TRUE(program.isValid()) << clauses;
     useTokens(program, 9, 9);
-    program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
+    program.environment.arithmetic = RoundingRules::eager(Dtype::BF16);
     Bits pairs = bitsOf(program.evaluate());
     useForms(program, {2, {}}, {2, {}});
     return bitsOf(program.evaluate()) != pairs;

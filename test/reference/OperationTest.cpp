@@ -151,7 +151,7 @@ TEST(Threads, ChangeNoBit) {
   Program program(kSoftmax);
   ASSERT_TRUE(program.isValid());
   program.fillInputs();
-  for (Arithmetic arithmetic : {Arithmetic::exact(), Arithmetic::eager(Dtype::F32)}) {
+  for (RoundingRules arithmetic : {RoundingRules::exact(), RoundingRules::eager(Dtype::F32)}) {
     program.environment.arithmetic = arithmetic;
     program.environment.threads = 1;
     std::vector<Array> one = program.gradients(program.cotangents());
@@ -171,7 +171,7 @@ taylor.spec @f(%x: !x) {
   ASSERT_TRUE(program.isValid());
   program.fillInputs();
   program.inputs[0].values = {0.3L, 0.00390625L, 100.0L};
-  program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
+  program.environment.arithmetic = RoundingRules::eager(Dtype::BF16);
   // 1.3 -> 1.296875, times 3 = 3.890625 -> 3.890625; 1.00390625 -> 1; 101 * 3 = 303 -> 304 (spacing 2, ties
   // to even).
   EXPECT_EQ(program.evaluate()[0].values, (std::vector<Real>{3.890625L, 3, 304}));
@@ -183,7 +183,7 @@ TEST(Eager, ErrsByTheStorageTypesEpsilon) {
   program.fillInputs();
   std::vector<Array> cotangents = program.cotangents(), exact = program.gradients(cotangents);
   for (Dtype dtype : {Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::F64}) {
-    program.environment.arithmetic = Arithmetic::eager(dtype);
+    program.environment.arithmetic = RoundingRules::eager(dtype);
     std::vector<Array> rounded = program.gradients(cotangents);
     for (size_t i = 0; i < exact.size(); ++i) {
       std::vector<Real> zero(exact[i].values.size(), 0);
@@ -209,7 +209,7 @@ taylor.spec @f(%q: !q, %k: !k, %v: !v) {
   program.inputs[0].values = {1 + low + lost}; // 1 + 2^-10 in tf32
   program.inputs[1].values = {1 + lost};       // 1
   program.inputs[2].values = {3 + lost};       // 3
-  program.environment.arithmetic = Arithmetic::eager(Dtype::F32, /*tf32Products=*/true);
+  program.environment.arithmetic = RoundingRules::eager(Dtype::F32, /*tf32Products=*/true);
   std::vector<Array> results = program.evaluate();
   Real weight = 1 + 2 * low;
   EXPECT_EQ(results[0].values[0], weight * 3);
@@ -234,7 +234,7 @@ taylor.spec @f(%q: !q, %k: !k, %v: !v) {
   program.environment.sizes[AxisRole::Query] = 3;
   program.environment.sizes[AxisRole::Key] = 1003;
   program.environment.offset = 1000;
-  program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
+  program.environment.arithmetic = RoundingRules::eager(Dtype::BF16);
   program.fillInputs();
   std::vector<Array> results = program.evaluate();
   EXPECT_EQ(results[0].values[0], 1001);

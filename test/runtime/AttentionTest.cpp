@@ -33,7 +33,7 @@ std::vector<at::Tensor> inputsOf(const Manifest &manifest) {
   std::vector<at::Tensor> inputs;
   for (const TensorInfo &info : manifest.inputs) {
     std::vector<int64_t> sizes;
-    for (const Axis &axis : info.axes)
+    for (const TensorAxis &axis : info.axes)
       sizes.push_back(axis.isChannel() ? axis.size : std::vector<int64_t>{2, 4, 2, 9, 9}[size_t(axis.dim)]);
     inputs.push_back(at::randn(sizes).requires_grad_());
   }

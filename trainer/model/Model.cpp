@@ -22,7 +22,7 @@ using runtime::TensorInfo;
 // More would not be addressed, with model.hidden of them for each.
 constexpr int64_t kMostFeatures = int64_t(1) << 40;
 
-bool isToken(const Axis &axis) { return axis.name == "t" || axis.name == "u"; }
+bool isToken(const TensorAxis &axis) { return axis.name == "t" || axis.name == "u"; }
 
 int64_t batchAxis(const TensorInfo &info) {
   for (size_t i = 0; i < info.axes.size(); ++i)
@@ -35,7 +35,7 @@ int64_t batchAxis(const TensorInfo &info) {
 std::vector<int64_t> placesOfAxes(const TensorInfo &info) {
   std::vector<int64_t> places;
   int64_t next = 2;
-  for (const Axis &axis : info.axes)
+  for (const TensorAxis &axis : info.axes)
     places.push_back(axis.name == "b" ? 0 : isToken(axis) ? 1 : next++);
   return places;
 }
@@ -50,7 +50,7 @@ std::vector<int64_t> inverse(const std::vector<int64_t> &permutation) {
 // A projected array has one batch and one token axis: that is what a linear map of [B, T, C] gives.
 void checkProjected(const TensorInfo &info, const char *what) {
   int batches = 0, tokens = 0;
-  for (const Axis &axis : info.axes) {
+  for (const TensorAxis &axis : info.axes) {
     batches += axis.name == "b";
     tokens += isToken(axis);
   }
@@ -71,7 +71,7 @@ void checkInput(const TensorInfo &info) {
          "use 'from projection' or 'from parameter(..)', or train it from your own program");
   if (info.source.kind == Source::Kind::Projection)
     return checkProjected(info, "argument");
-  for (const Axis &axis : info.axes)
+  for (const TensorAxis &axis : info.axes)
     if (axis.name == "b" || isToken(axis))
       fail("unsupported axis '", axis.name, "' of the learned argument '%", info.name,
            "': its size is not known when a model is built");
@@ -173,7 +173,7 @@ Model::Layer Model::createLayer(int64_t index) {
   for (const TensorInfo &info : attention.inputs) {
     std::vector<int64_t> shape;
     int64_t features = 1;
-    for (const Axis &axis : info.axes) {
+    for (const TensorAxis &axis : info.axes) {
       if (axis.name == "b" || isToken(axis))
         continue;
       shape.push_back(axisSize(axis));
@@ -189,7 +189,7 @@ Model::Layer Model::createLayer(int64_t index) {
     layer.learned.push_back(projected ? at::Tensor() : create(name, shape, info.source.initial));
   }
   int64_t features = 1;
-  for (const Axis &axis : attention.output.axes)
+  for (const TensorAxis &axis : attention.output.axes)
     if (axis.name != "b" && !isToken(axis)) {
       if (axisSize(axis) > 0 && features > kMostFeatures / axisSize(axis))
         fail("unsupported sizes: the specification's output has more than 2^40 elements for a token");
@@ -204,7 +204,7 @@ Model::Layer Model::createLayer(int64_t index) {
   return layer;
 }
 
-int64_t Model::axisSize(const Axis &axis) const {
+int64_t Model::axisSize(const TensorAxis &axis) const {
   if (axis.isChannel())
     return axis.size;
   return axis.name == "h" ? config.heads : config.keyValueHeads();
@@ -248,7 +248,7 @@ at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, const at::Tens
       continue;
     }
     std::vector<int64_t> shape = {x.size(0), x.size(1)};
-    for (const Axis &axis : info.axes)
+    for (const TensorAxis &axis : info.axes)
       if (axis.name != "b" && !isToken(axis))
         shape.push_back(axisSize(axis));
     at::Tensor projected = linear(x, layer.projections[i]).view(shape).permute(placesOfAxes(info));

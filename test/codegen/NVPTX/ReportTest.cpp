@@ -48,7 +48,7 @@ struct Reports {
   }
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  Report report;
+  CodeReport report;
   std::vector<KernelReport> reports;
   std::string error;
 };

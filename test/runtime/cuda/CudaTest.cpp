@@ -25,7 +25,7 @@ class Cuda : public testing::Test {
 protected:
   void SetUp() override {
     setenv("TAYLOR_CUDA_DRIVER", FAKE_DRIVER, 1);
-    Driver::get(); // the process's one
+    DriverApi::get(); // the process's one
     fake.calls.clear();
     fake.failures.clear();
     fake.outerContext = 1;
@@ -34,7 +34,7 @@ protected:
     return std::ranges::count_if(fake.calls,
                                  [&](const std::string &call) { return call.starts_with(prefix); });
   }
-  void launch(Program &program, unsigned shared = 0, const std::string &kernel = "forward") {
+  void launch(DeviceProgram &program, unsigned shared = 0, const std::string &kernel = "forward") {
     int value = 7;
     void *parameters[] = {&value};
     program.launch(kernel, {{4, 2, 1}, {128, 1, 1}, shared}, reinterpret_cast<Stream>(uintptr_t(9)),
@@ -46,7 +46,7 @@ protected:
 };
 
 TEST_F(Cuda, ListsDevices) {
-  std::vector<DeviceInfo> devices = Driver::get().devices();
+  std::vector<DeviceInfo> devices = DriverApi::get().devices();
   ASSERT_EQ(devices.size(), 2u);
   EXPECT_EQ(devices[1].name, "Fake H100");
   EXPECT_EQ(devices[1].capability, 90);
@@ -98,7 +98,7 @@ TEST_F(Cuda, ChoosesTheImageOfOneGpuThere) {
 }
 
 TEST_F(Cuda, LaunchesOnTheCallersStream) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   launch(program);
   EXPECT_EQ(fake.calls.back(),
             "cuLaunchKernel function=101 grid=4,2,1 block=128,1,1 shared=0 stream=9 parameter=7");
@@ -106,7 +106,7 @@ TEST_F(Cuda, LaunchesOnTheCallersStream) {
 }
 
 TEST_F(Cuda, LaunchesEarly) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   int value = 7;
   void *parameters[] = {&value};
   LaunchShape shape{{4, 2, 1}, {128, 1, 1}, 0, /*startsEarly=*/true};
@@ -121,7 +121,7 @@ TEST_F(Cuda, LaunchesEarly) {
 }
 
 TEST_F(Cuda, LaunchesAsManyBlocksAsRun) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   int value = 7;
   void *parameters[] = {&value};
   LaunchShape shape{{400, 1, 1}, {128, 1, 1}, 0, /*startsEarly=*/false, /*isPersistent=*/true};
@@ -136,7 +136,7 @@ TEST_F(Cuda, LaunchesAsManyBlocksAsRun) {
 }
 
 TEST_F(Cuda, LoadsOncePerContext) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   launch(program);
   launch(program);
   EXPECT_EQ(count("cuModuleLoadDataEx cubin80"), 1);
@@ -153,14 +153,14 @@ TEST_F(Cuda, LoadsOncePerContext) {
 
 TEST_F(Cuda, UnloadsEveryModule) {
   {
-    Program program("softmax.so", images);
+    DeviceProgram program("softmax.so", images);
     launch(program);
   }
   EXPECT_EQ(count("cuModuleUnload 100"), 1);
 }
 
 TEST_F(Cuda, ManyThreadsLoadOnce) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] { launch(program); });
@@ -171,7 +171,7 @@ TEST_F(Cuda, ManyThreadsLoadOnce) {
 }
 
 TEST_F(Cuda, AsksForMuchSharedMemoryOnce) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   launch(program, 100000);
   launch(program, 60000);
   EXPECT_EQ(count("cuFuncSetAttribute 8=100000"), 1);
@@ -182,7 +182,7 @@ TEST_F(Cuda, AsksForMuchSharedMemoryOnce) {
 }
 
 TEST_F(Cuda, AGridWithoutBlocksLaunchesNothing) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   program.launch("forward", {{4, 0, 1}, {128, 1, 1}}, nullptr, nullptr);
   EXPECT_EQ(count("cuLaunchKernel"), 0);
   EXPECT_EQ(
@@ -192,7 +192,7 @@ TEST_F(Cuda, AGridWithoutBlocksLaunchesNothing) {
 }
 
 TEST_F(Cuda, ErrorsNameKernelCallCodeAndMeaning) {
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   fake.failures = {{"cuLaunchKernel", 701}};
   EXPECT_EQ(messageOf([&] { launch(program); }),
             "kernel 'forward': cuLaunchKernel failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701): too many "
@@ -204,7 +204,7 @@ TEST_F(Cuda, ErrorsNameKernelCallCodeAndMeaning) {
 }
 
 TEST_F(Cuda, ShowsTheDriversCompilerLog) {
-  Program program("softmax.so", {{"sm_80", true, "ptx80"}});
+  DeviceProgram program("softmax.so", {{"sm_80", true, "ptx80"}});
   fake.failures = {{"cuModuleLoadDataEx", 218}};
   EXPECT_EQ(
       messageOf([&] { launch(program); }),
@@ -217,7 +217,7 @@ TEST_F(Cuda, ShowsTheDriversCompilerLog) {
 }
 
 TEST_F(Cuda, SaysWhichTargetToCompileFor) {
-  Program program("softmax.so", {{"sm_90a", false, "cubin90a"}});
+  DeviceProgram program("softmax.so", {{"sm_90a", false, "cubin90a"}});
   EXPECT_EQ(
       messageOf([&] { launch(program); }),
       "expected code for Fake A100 (sm_80) in 'softmax.so', but got sm_90a; compile with --target=sm_80");
@@ -228,7 +228,7 @@ TEST_F(Cuda, RefusesMemoryThatIsNotOfAGpu) {
   EXPECT_EQ(messageOf([&] { ContextScope scope(&onHost, "argument 'q'"); }),
             "expected memory of a GPU in argument 'q', but the driver does not know its pointer");
   fake.outerContext = 0;
-  Program program("softmax.so", images);
+  DeviceProgram program("softmax.so", images);
   EXPECT_EQ(messageOf([&] { launch(program); }),
             "expected a current CUDA context for kernel 'forward', but this thread has none");
 }
@@ -238,7 +238,7 @@ TEST_F(Cuda, RefusesMemoryThatIsNotOfAGpu) {
   setenv("TAYLOR_CUDA_DRIVER", driver, 1);
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   fakeDriver()->deviceCount = devices;
-  std::string first = messageOf([] { Driver::get(); }), second = messageOf([] { Driver::get(); });
+  std::string first = messageOf([] { DriverApi::get(); }), second = messageOf([] { DriverApi::get(); });
   std::fprintf(stderr, "%s\n", first.c_str());
   _exit(first == second && first.starts_with(message) ? 0 : 1);
 }
