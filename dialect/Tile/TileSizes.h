@@ -112,7 +112,7 @@ struct TileSizes {
   /// Operands that a loop reads lie with what its products sum contiguous (taylor-transpose-operands).
   bool transposesOperands = false;
   /// Small kernels over queries and over keys are one (taylor-join-kernels), and a loop over keys has what is
-  /// computed of its queries beside it (Partition::joinRows): a launch costs more than blocks that do
+  /// computed of its queries beside it (taylor-join-rows): a launch costs more than blocks that do
   /// nothing.
   bool joinsKernels = false;
   /// If BF16 or F16, operands of products have this type (taylor-narrow-products).
