@@ -32,7 +32,7 @@ def read(folder):
 
 
 def name(output, folder):
-    """`passes/CMakeFiles/TaylorPasses.dir/SplitSums.cpp.o` -> `passes/States/SplitSums.cpp`."""
+    """`passes/CMakeFiles/TaylorPasses.dir/States/SplitSums.cpp.o` -> `passes/States/SplitSums.cpp`."""
     if os.path.isabs(output):
         output = os.path.relpath(output, os.path.abspath(folder))
     return re.sub(r"CMakeFiles/[^/]*\.dir/", "", output).removesuffix(".o")
@@ -59,7 +59,7 @@ def main(arguments):
         print(f"{seconds[output]:8.1f} s {100 * seconds[output] / total:5.1f} %  {name(output, folder)}")
     by_folder = collections.Counter()
     for output, spent in seconds.items():
-        by_folder["/".join(name(output, folder).split("/")[:2]) if "/" in output else "."] += spent
+        by_folder[os.path.dirname(name(output, folder)) or "."] += spent
     print("by folder:")
     for place, spent in by_folder.most_common(count):
         print(f"{spent:8.1f} s {100 * spent / total:5.1f} %  {place}")

@@ -2,8 +2,8 @@
 //
 // Choices of a compilation that targets see. Their words are those of taylorc's options, of the
 // manifest and of messages.
-#ifndef TAYLOR_CODEGEN_CHOICES_TD
-#define TAYLOR_CODEGEN_CHOICES_TD
+#ifndef TAYLOR_CODEGEN_TARGETS_CHOICES_TD
+#define TAYLOR_CODEGEN_TARGETS_CHOICES_TD
 
 include "mlir/IR/EnumAttr.td"
 

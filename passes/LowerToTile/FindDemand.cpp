@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which kernels and sums serve only what callers may leave out. Passes.td has the rule.
+// Which kernels and sums serve only what callers may leave out. FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/Passes.h"

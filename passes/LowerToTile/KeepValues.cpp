@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Values that must have memory, as the rule of each operation says. Passes.td has the rule.
+// Values that must have memory, as the rule of each operation says. FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/Passes.h"

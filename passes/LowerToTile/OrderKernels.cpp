@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The order of kernels, their names and their loops over keys. Passes.td has the rule.
+// The order of kernels, their names and their loops over keys. FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/PairTiles.h"

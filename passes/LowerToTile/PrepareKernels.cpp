@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the lowering to tiles cannot lower, said before anything is planned; and arrays as kernels want them.
-// Passes.td has the rule.
+// FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/Passes.h"

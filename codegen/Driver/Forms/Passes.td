@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which forms functions have on a target, as passes over functions at the pairwise level.
-#ifndef TAYLOR_CODEGEN_FORMS_PASSES_TD
-#define TAYLOR_CODEGEN_FORMS_PASSES_TD
+#ifndef TAYLOR_CODEGEN_DRIVER_FORMS_PASSES_TD
+#define TAYLOR_CODEGEN_DRIVER_FORMS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_CODEGEN_CPU_PASSES_TD
-#define TAYLOR_CODEGEN_CPU_PASSES_TD
+#ifndef TAYLOR_CODEGEN_TARGETS_CPU_PASSES_TD
+#define TAYLOR_CODEGEN_TARGETS_CPU_PASSES_TD
 include "mlir/Pass/PassBase.td"
 
 def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> {

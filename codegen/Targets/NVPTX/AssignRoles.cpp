@@ -58,7 +58,7 @@ public:
 
   /// Whether the kernel has a loop for a producer, and nothing that roles cannot take.
   bool collect();
-  /// RegisterBudget of a member's tiles in its largest loop.
+  /// Registers of a member's tiles in its largest loop.
   int64_t countRegisters();
   /// Bytes of shared memory, no two buffers sharing any.
   int64_t countShared(int64_t members);

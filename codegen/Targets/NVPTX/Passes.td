@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_CODEGEN_NVPTX_PASSES_TD
-#define TAYLOR_CODEGEN_NVPTX_PASSES_TD
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_PASSES_TD
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_PASSES_TD
 include "mlir/Pass/PassBase.td"
 
 def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {

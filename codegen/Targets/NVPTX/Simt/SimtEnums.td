@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_CODEGEN_NVPTX_SIMT_SIMTENUMS_TD
-#define TAYLOR_CODEGEN_NVPTX_SIMT_SIMTENUMS_TD
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_SIMT_SIMTENUMS_TD
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_SIMT_SIMTENUMS_TD
 include "mlir/IR/EnumAttr.td"
 
 def Simt_ProductKind : I32EnumAttr<"ProductKind", "the instruction of a product", [

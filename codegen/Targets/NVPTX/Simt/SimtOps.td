@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_CODEGEN_NVPTX_SIMT_SIMTOPS_TD
-#define TAYLOR_CODEGEN_NVPTX_SIMT_SIMTOPS_TD
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_SIMT_SIMTOPS_TD
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_SIMT_SIMTOPS_TD
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "codegen/Targets/NVPTX/Simt/SimtDialect.td"
