@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: compiler, torch
 # UNSUPPORTED: sanitizer
-# SHARDS: 2
+# SHARDS: 3
 # The programs run on processors and in the interpreter, which reads the text of PTX and no machine code.
 # RUN: env TAYLOR_PTXAS= %python %s %source_dir %bin_dir %lib_dir %t %cc %shard %python
 """runtime/lab/gpu-check: a folder is packed and its program run here, on the processor; damage is found; every message, whole."""
@@ -82,7 +82,7 @@ def check_targets():
     assert chosen("sm_100", "sm_100", "sm_90", "sm_120", "native") == "sm_100" and chosen(None, "sm_80", "native") == "native"
 
 
-def check_decoding_and_interpreter():
+def check_decoding():
     # ---- Decoding with states, token by token, held against the whole sequence.
     pack("decode", "--targets=native,sm_80", "--types=f32", "--specs=softmax-taylor")
     for device in ("cpu", "ptx"):
@@ -98,6 +98,8 @@ def check_decoding_and_interpreter():
         assert min(row["ms"].values()) > 0 and row["measured"] > 0 and abs(row["estimated"] - row["costs"]["chunked"] / row["costs"]["parallel"]) < 1e-9, row
     assert "softmax-taylor order=1, f32, deterministic, d = 16, backward" in done.stdout, done.stdout
 
+
+def check_interpreter():
     # ---- The GPU's code in the interpreter, by the same program; a damaged reference is seen there too.
     pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
     interpreted = check("ptx", "--device=ptx", "--quick")
@@ -131,10 +133,13 @@ def check_decoding_and_interpreter():
     refused(check("ptx", "--device=cpu", status=2), "expected a folder with code for --device=cpu, but it was packed for sm_80; ./gpu-check.sh --targets=native makes one")
 
 
-# Two parts: what follows, of a processor; decoding, forms and the interpreter.
-if sys.argv[6] == "1/2":
+# Three parts: what follows, of a processor; targets, decoding and forms; the interpreter.
+if sys.argv[6] == "1/3":
     check_targets()
-    check_decoding_and_interpreter()
+    check_decoding()
+    sys.exit()
+if sys.argv[6] == "2/3":
+    check_interpreter()
     sys.exit()
 
 # ---- All right: two specifications, one of them with learned weights.
