@@ -5,18 +5,18 @@
 
 namespace taylor::runtime {
 
-[[noreturn]] static void refuse() {
+[[noreturn]] static void failWithoutInterpreter() {
   fail("unsupported device 'ptx': this runtime was built without the interpreter of PTX; build it with "
        "-DTAYLOR_BUILD_INTERPRETER=ON");
 }
 
 DeviceCode::~DeviceCode() = default;
 
-void DeviceCode::interpret(int, const BoundCall &, const Executor &) { refuse(); }
+void DeviceCode::interpret(int, const BoundCall &, const Executor &) { failWithoutInterpreter(); }
 
-std::pair<const TargetInfo *, const TargetInfo *>
-DeviceCode::interpretedTargets(int, const BoundCall &, const Executor &) {
-  refuse();
+std::pair<const TargetInfo *, const TargetInfo *> DeviceCode::interpretedTargets(int, const BoundCall &,
+                                                                                 const Executor &) {
+  failWithoutInterpreter();
 }
 
 PtxSettings::Profiler PtxSettings::profilerOf(const TaylorPtxOptions &) { return {}; }

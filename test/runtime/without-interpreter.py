@@ -22,7 +22,7 @@ refused = configure()
 assert refused.returncode != 0 and "expected -DTAYLOR_BUILD_TESTS=OFF with -DTAYLOR_BUILD_INTERPRETER=OFF" in " ".join(refused.stderr.split()), refused.stderr
 made = configure("-DTAYLOR_BUILD_TESTS=OFF")
 assert made.returncode == 0, made.stderr
-made = subprocess.run(["ninja", "-C", folder, "taylor"], capture_output=True, text=True)
+made = subprocess.run(["ninja", "-C", folder, "-j", "2", "taylor"], capture_output=True, text=True)
 assert made.returncode == 0, made.stdout
 library = folder / "lib" / "libtaylor.so"
 commands = (folder / "build.ninja").read_text()
