@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the driver knows of a target: a folder beside this file implements it, and `makeTarget` finds it by name.
+// What the driver knows of a target: a folder beside this file implements it, and `makeTarget` finds it by
+// name.
 #ifndef TAYLOR_CODEGEN_TARGETS_TARGET_H
 #define TAYLOR_CODEGEN_TARGETS_TARGET_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fewer kernels: what is ready early waits for a later kernel over the same axes. FusionPasses.td has the rule.
+// Fewer kernels: what is ready early waits for a later kernel over the same axes. FusionPasses.td has the
+// rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/Passes.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// More memory, where two kernels would compute the same sums or a block has no room. FusionPasses.td has the rule.
+// More memory, where two kernels would compute the same sums or a block has no room. FusionPasses.td has the
+// rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/PairTiles.h"

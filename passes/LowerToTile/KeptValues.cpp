@@ -5,9 +5,9 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Algebra/ScalarRanges.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/TokenBytes.h"
-#include "passes/Algebra/ScalarRanges.h"
 
 using namespace mlir;
 using namespace taylor;

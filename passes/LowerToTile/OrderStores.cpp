@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In which order a kernel computes what it stores, so that few tiles live at once. FusionPasses.td has the rule.
+// In which order a kernel computes what it stores, so that few tiles live at once. FusionPasses.td has the
+// rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/Passes.h"
