@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel for each value that has memory or is a result; those of one stage and grid share one. Passes.td
-// has the rule.
+// A kernel for each value that has memory or is a result; those of one stage and grid share one.
+// FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/PairTiles.h"

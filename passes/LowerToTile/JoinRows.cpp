@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel that loops over keys stores what one over the same tokens would have computed for it. Passes.td
-// has the rule.
+// A kernel that loops over keys stores what one over the same tokens would have computed for it.
+// FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/PairTiles.h"

@@ -47,14 +47,9 @@ def parse():
     return options
 
 
-def quartiles(values):
-    ordered = sorted(values)
-    return [ordered[len(ordered) * share // 4] for share in (1, 2, 3)]
-
-
 def compare(name, t, pair, device, clock, options):
     """Rows of one kernel at one length: ratios of what is here over what is there."""
-    from clock import measure
+    from clock import measure, quartiles
     from contenders import Ours
     from times import make_problem
 

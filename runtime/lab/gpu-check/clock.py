@@ -74,3 +74,8 @@ def median(rounds, i):
 def ratio(rounds, i, base):
     """How many times as fast as contender `base` contender i is."""
     return statistics.median(r[base] / r[i] for r in rounds)
+
+
+def quartiles(values):
+    ordered = sorted(values)
+    return [ordered[len(ordered) * share // 4] for share in (1, 2, 3)]

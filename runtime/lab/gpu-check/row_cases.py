@@ -10,7 +10,7 @@ import torch
 
 import opponents
 from cases import Case, Steps
-from clock import GpuClock, HostClock, measure, median
+from clock import GpuClock, HostClock, measure, median, quartiles
 from contenders import BACKENDS, Ours, distance, eager, sdpa
 from device import open_device
 from errors import Unavailable, reason
@@ -166,8 +166,3 @@ class Worker:
         import training
 
         return training.run_case(self.case, self.folder, self.device, self.file, self.lines)
-
-
-def quartiles(values):
-    ordered = sorted(values)
-    return [ordered[len(ordered) * share // 4] for share in (1, 2, 3)]
