@@ -57,6 +57,9 @@ for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"]
                     "reference/dialect-taylor": ["taylor.recurrences"], "reference/passes-Passes": ["-taylor-stabilize"]}.items():
     for word in words:
         assert word.replace("'", "&#39;") in text(page) or word in text(page), (page, word)
+# The index names each page of the build's reference, and no other.
+named = set(re.findall(r"^(reference/[\w-]+)$", (source / "cmake/site/index.md").read_text(encoding="utf-8"), re.M))
+assert named == {f"reference/{page.stem}" for page in (build / "docs").glob("*.md")}, named
 # Passes are headings below the title of their page: the navigation names pages, not passes.
 for page in (site / "reference").glob("*.html"):
     assert page.read_text(encoding="utf-8").count("<h1>") == 1, page
