@@ -103,7 +103,7 @@ public:
   /// The axis along which the product takes two 16-bit elements at a time (vdpbf16ps); null: one f32 element.
   StringAttr pairsOf(DotOp dot) const;
   /// The axis that a product of one row sums along the lanes of both operands, each result by itself
-  /// (EmitRowSums); null where it is no such product.
+  /// (RowSums.cpp); null where it is no such product.
   StringAttr rowSumOf(DotOp dot) const;
   /// How the product runs on the matrix unit; nothing where it does not.
   std::optional<TileProduct> tileProductOf(DotOp dot) const;

@@ -25,7 +25,7 @@
 
 namespace mlir::tile {
 
-/// On an exp or exp2 of vectors, between EmitSweep and ExpandMath of processors alone: what reads it reads it
+/// On an exp or exp2 of vectors, between TileElements and ExpandMath of processors alone: what reads it reads it
 /// rounded to bf16, or adds such numbers up. Without it the result is more exact.
 inline constexpr llvm::StringLiteral kRoundedResult = "tile.rounded_result";
 

@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles in another order: transposed copies, concatenation, scans.
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/TileRearranger.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-/// log2(W) rounds in which rows i and i + s exchange every second group of s units.
-void KernelEmitter::transposeVectors(MutableArrayRef<Value> vectors) {
-  for (int64_t s = 1; s < W; s *= 2)
-    for (int64_t i = 0; i < W; ++i) {
-      if (i & s)
-        continue;
-      SmallVector<int64_t> low, high;
-      for (int64_t j = 0; j < W; ++j) {
-        low.push_back(j & s ? W + j - s : j);
-        high.push_back(j & s ? W + j : j + s);
-      }
-      Value x = vectors[i], y = vectors[i + s];
-      vectors[i] = vector::ShuffleOp::create(b, x, y, low);
-      vectors[i + s] = vector::ShuffleOp::create(b, x, y, high);
-    }
-}
-
 /// A square of W x W units, lanes of `from` along `rows` of `to` and the other way round. A unit is an
 /// element, or two neighbours of 16 bits.
-void KernelEmitter::transposeBlock(const TileView &from, const TileView &to, const Point &point,
-                                   StringAttr rows, StringAttr lanes, Type unit) {
+void TileRearranger::transposeBlock(const TileView &from, const TileView &to, const Point &point,
+                                    StringAttr rows, StringAttr lanes, Type unit) {
   int64_t elements = unit.getIntOrFloatBitWidth() / from.element.getIntOrFloatBitWidth();
   SmallVector<Value> vectors;
   for (int64_t i = 0; i < W; ++i)
@@ -37,18 +21,10 @@ void KernelEmitter::transposeBlock(const TileView &from, const TileView &to, con
     store(vectors[i], address(to, point.moved(rows, i * elements)));
 }
 
-Value KernelEmitter::interleave(Value x, Value y) {
-  SmallVector<int64_t> order;
-  int64_t size = cast<VectorType>(x.getType()).getNumElements();
-  for (int64_t i = 0; i < size; ++i)
-    order.append({i, size + i});
-  return vector::ShuffleOp::create(b, x, y, order);
-}
-
 /// W x 2 W elements of 16 bits, lanes of `from` along `rows` of `to` and the other way round: neighbours
 /// become words, which are transposed as such.
-void KernelEmitter::transposeNarrow(const TileView &from, const TileView &to, const Point &point,
-                                    StringAttr rows, StringAttr lanes) {
+void TileRearranger::transposeNarrow(const TileView &from, const TileView &to, const Point &point,
+                                     StringAttr rows, StringAttr lanes) {
   Type i16 = b.getI16Type(), words = vectorOf(b.getI32Type());
   SmallVector<Value> vectors;
   for (int64_t i = 0; i < W; ++i) {
@@ -62,7 +38,7 @@ void KernelEmitter::transposeNarrow(const TileView &from, const TileView &to, co
 }
 
 /// Squares where both axes have whole ones, else element by element.
-void KernelEmitter::transposeTile(TileType type, const TileView &from, const TileView &to) {
+void TileRearranger::transposeTile(TileType type, const TileView &from, const TileView &to) {
   StringAttr rows = from.lane, lane = to.lane;
   bool narrow = from.element.getIntOrFloatBitWidth() == 16;
   int64_t laneStep = narrow ? 2 * W : W;
@@ -83,7 +59,7 @@ void KernelEmitter::transposeTile(TileType type, const TileView &from, const Til
 }
 
 /// Rows 2k and 2k + 1 of `from` side by side at each lane of `to`.
-void KernelEmitter::emitPairs(Copy copy, const TileView &from, const TileView &to) {
+void TileRearranger::emitPairs(Copy copy, const TileView &from, const TileView &to) {
   auto [value, lane, pairs] = copy;
   auto type = cast<TileType>(value.getType());
   int64_t lanes = type.getSize(lane), rows = type.getSize(pairs);
@@ -105,29 +81,44 @@ void KernelEmitter::emitPairs(Copy copy, const TileView &from, const TileView &t
   });
 }
 
-void KernelEmitter::emitPack(Copy copy) {
+void TileRearranger::copyTile(Value from, TileView to) {
+  auto type = cast<TileType>(from.getType());
+  const TileView *source = tiles.findView(from, {});
+  if (source && source->lane && to.lane && !tiles.findView(from, to.lane) && source->element == to.element)
+    return transposeTile(type, TileView(*source), to);
+  loopOver(type.getAxes(), {to.lane}, Point{to.lane, {}}, [&](const Point &row) {
+    loopVectors(to.lane ? type.getSize(to.lane) : 1, [&](Index lane) {
+      Point point = row.with(to.lane, lane);
+      Locals locals;
+      Value vector = tiles.fetch(from, point, locals);
+      storeTile(to, vector, address(to, point));
+    });
+  });
+}
+
+void TileRearranger::emitPack(Copy copy) {
   auto [value, lane, pairs] = copy;
   auto type = cast<TileType>(value.getType());
-  TileView to = placeView(*plan.placeOf(value, lane, pairs), lane);
-  const TileView *source = findView(value, {});
+  TileView to = tiles.placeView(*plan.placeOf(value, lane, pairs), lane);
+  const TileView *source = tiles.findView(value, {});
   if (pairs) {
     to.pairs = pairs;
     const TileView from = *source;
     emitPairs(copy, from, to);
-    views[value].push_back(to);
+    tiles.addView(value, to);
     return;
   }
   if (source && source->lane && source->lane != lane)
     transposeTile(type, TileView(*source), to);
   else
     copyTile(value, to);
-  views[value].push_back(to);
+  tiles.addView(value, to);
 }
 
-void KernelEmitter::emitConcat(ConcatOp concat) {
+void TileRearranger::emitConcat(ConcatOp concat) {
   StringAttr lane = plan.laneOf(concat.getResult()), axis = concat.getAxisAttr();
-  definePlace(concat.getResult(), lane);
-  const TileView to = *findView(concat.getResult(), lane);
+  tiles.definePlace(concat.getResult(), lane);
+  const TileView to = *tiles.findView(concat.getResult(), lane);
   int64_t sizeA = concat.getA().getType().getSize(axis), sizeB = concat.getB().getType().getSize(axis);
   bool alongLanes = axis == lane;
   bool vectors = !alongLanes || (!concat.getInterleaved() && sizeA % W == 0 && sizeB % W == 0);
@@ -147,11 +138,11 @@ void KernelEmitter::emitConcat(ConcatOp concat) {
                    Point point = row.with(lane, i);
                    Locals locals;
                    if (vectors) {
-                     store(fetch(part, point, locals), address(to, shifted(point)));
-                   } else if (const TileView *from = findView(part, {})) {
+                     store(tiles.fetch(part, point, locals), address(to, shifted(point)));
+                   } else if (const TileView *from = tiles.findView(part, {})) {
                      store(load(from->element, address(*from, point)), address(to, shifted(point)));
                    } else {
-                     store(vector::ExtractOp::create(b, fetch(part, point, locals), int64_t(0)),
+                     store(vector::ExtractOp::create(b, tiles.fetch(part, point, locals), int64_t(0)),
                            address(to, shifted(point)));
                    }
                  });
@@ -159,11 +150,11 @@ void KernelEmitter::emitConcat(ConcatOp concat) {
   }
 }
 
-void KernelEmitter::emitScan(ScanOp scan) {
+void TileRearranger::emitScan(ScanOp scan) {
   StringAttr lane = plan.laneOf(scan.getResult()), axis = scan.getAxisAttr();
-  definePlace(scan.getResult(), lane);
+  tiles.definePlace(scan.getResult(), lane);
   TileType type = scan.getType();
-  const TileView to = *findView(scan.getResult(), lane);
+  const TileView to = *tiles.findView(scan.getResult(), lane);
   int64_t size = type.getSize(axis);
   bool alongLanes = axis == lane;
   // Along the lanes element by element, else a vector of independent scans.
@@ -180,10 +171,10 @@ void KernelEmitter::emitScan(ScanOp scan) {
       n = arith::SubIOp::create(b, constant(size - 1), n);
     Point point = start.with(axis, Index(n));
     auto read = [&](Value tile) -> Value {
-      if (const TileView *from = findView(tile, {}); alongLanes && from)
+      if (const TileView *from = tiles.findView(tile, {}); alongLanes && from)
         return load(to.element, address(*from, point));
       Locals locals;
-      Value x = fetch(tile, point, locals);
+      Value x = tiles.fetch(tile, point, locals);
       return alongLanes ? Value(vector::ExtractOp::create(b, x, int64_t(0))) : x;
     };
     Value x = read(scan.getInput());

@@ -6,7 +6,8 @@
 //   x1 * y   e f g h    -> pairs of rows
 //   x2 * y   i j k l                       i+j  m+n  k+l  o+p    -> ..    a+b+c+d  e+..  i+..  m+..
 //   x3 * y   m n o p
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/MicroKernel.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,72 +24,26 @@ static constexpr int64_t kRows = 4;
 /// Of what is read once, so many bytes are on their way: measured, README.md.
 static constexpr int64_t kBytesAhead = 8192, kLineBytes = 64;
 
-std::optional<Index> KernelEmitter::distanceAhead(Value value, const TileView &view, int64_t size,
-                                                  Index stride, int64_t step) {
+std::optional<Index> MicroKernel::distanceAhead(Value value, const TileView &view, int64_t size, Index stride,
+                                                int64_t step) {
   if (!plan.isReadOnce(value))
     return std::nullopt;
   int64_t bytes = size * (view.element.getIntOrFloatBitWidth() / 8);
   return multiply(stride, int64_t(llvm::alignTo(std::max<int64_t>(kBytesAhead / bytes, 1), step)));
 }
 
-void KernelEmitter::prefetch(const TileView &view, Value where, int64_t elements) {
+void MicroKernel::prefetch(const TileView &view, Value where, int64_t elements) {
   int64_t line = kLineBytes / (view.element.getIntOrFloatBitWidth() / 8);
   for (int64_t i = 0; i < elements; i += line)
     LLVM::Prefetch::create(b, gep(where, view.element, i), /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
-Value KernelEmitter::sumEach(MutableArrayRef<Value> vectors, int64_t distance) {
-  for (size_t n = 1; n < vectors.size(); n *= 2, distance *= 2)
-    for (size_t i = 0; i < vectors.size(); i += 2 * n) {
-      SmallVector<int64_t> low, high;
-      for (int64_t j = 0; j < W; ++j) {
-        low.push_back(j & distance ? W + j - distance : j);
-        high.push_back(j & distance ? W + j : j + distance);
-      }
-      Value x = vectors[i], y = vectors[i + n];
-      vectors[i] = arith::AddFOp::create(b, vector::ShuffleOp::create(b, x, y, low),
-                                         vector::ShuffleOp::create(b, x, y, high));
-    }
-  return vectors[0];
-}
-
-std::pair<Value, Value> KernelEmitter::separate(Value x, Value y) {
-  SmallVector<int64_t> even, odd;
-  for (int64_t i = 0; i < W; ++i) {
-    even.push_back(2 * i);
-    odd.push_back(2 * i + 1);
-  }
-  return {vector::ShuffleOp::create(b, x, y, even), vector::ShuffleOp::create(b, x, y, odd)};
-}
-
-std::pair<Value, Value> KernelEmitter::join(Value even, Value odd) {
-  SmallVector<int64_t> order;
-  for (int64_t i = 0; i < W; ++i)
-    order.append({i, W + i});
-  auto part = [&](int64_t first) {
-    return vector::ShuffleOp::create(b, even, odd, ArrayRef(order).slice(first, W));
-  };
-  return {part(0), part(W)};
-}
-
-std::pair<Value, Value> KernelEmitter::loadHalves(Value where) {
-  auto words = cast<VectorType>(vectorOf(b.getI32Type()));
-  auto splatOf = [&](int32_t bits) {
-    return arith::ConstantOp::create(b, words, DenseElementsAttr::get(words, b.getI32IntegerAttr(bits)));
-  };
-  Value x = loadElements(words, where, {});
-  Value even = arith::ShLIOp::create(b, x, splatOf(16)),
-        odd = arith::AndIOp::create(b, x, splatOf(0xffff0000));
-  Type real = vectorOf(b.getF32Type());
-  return {arith::BitcastOp::create(b, real, even), arith::BitcastOp::create(b, real, odd)};
-}
-
 /// Products of one row's elements with those of many rows, summed along both operands' lanes.
-struct KernelEmitter::RowSums {
+struct MicroKernel::RowSums {
   /// A vector of the one row, or its elements of even and of odd index.
   using Pair = std::pair<Value, Value>;
 
-  KernelEmitter &emitter;
+  MicroKernel &emitter;
   ImplicitLocOpBuilder &b;
   Value many, one;
   TileView rows, row;
@@ -99,14 +54,14 @@ struct KernelEmitter::RowSums {
   Value start;
   std::optional<Index> ahead;
 
-  RowSums(KernelEmitter &emitter, const Sweep &sweep, const Point &point, StringAttr over)
+  RowSums(MicroKernel &emitter, const Sweep &sweep, const Point &point, StringAttr over)
       : emitter(emitter), b(emitter.b), element(DotOp(sweep.dot).getType().getElementType()),
         lane(sweep.lane), W(emitter.W) {
     DotOp dot = sweep.dot;
     many = dot.getA(), one = dot.getB();
     if (!cast<TileType>(many.getType()).hasAxis(lane))
       std::swap(many, one);
-    rows = *emitter.findView(many, over), row = *emitter.findView(one, over);
+    rows = *emitter.tiles.findView(many, over), row = *emitter.tiles.findView(one, over);
     size = cast<TileType>(one.getType()).getSize(over);
     isHalved = element.isF32() && rows.element.isBF16() && size % (2 * W) == 0;
     step = isHalved ? 2 * W : W;
@@ -181,13 +136,13 @@ struct KernelEmitter::RowSums {
   }
 };
 
-KernelEmitter::Block2D KernelEmitter::emitRowSums(const Sweep &sweep, const Point &point, StringAttr over,
-                                                  int64_t vectors) {
+VectorBlock MicroKernel::emitRowSums(const Sweep &sweep, const Point &point, StringAttr over,
+                                     int64_t vectors) {
   RowSums sums(*this, sweep, point, over);
   SmallVector<RowSums::Pair> ys;
   for (int64_t k = 0; k < sums.size && sums.size <= kMostUnrolled; k += sums.step)
     ys.push_back(sums.readOne(k));
-  Block2D block(1);
+  VectorBlock block(1);
   for (int64_t v = 0; v < vectors; ++v)
     block[0].push_back(sums.sumsOf(address(sums.rows, point.moved(sweep.lane, v * W)), ys));
   return block;

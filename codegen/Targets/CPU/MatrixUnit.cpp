@@ -15,7 +15,8 @@
 // Registers 0 to 3 hold sums over k, so that each register of A and of B is used twice (Intel 64 and IA-32
 // Architectures Optimization Reference Manual, section 20, "Intel AMX"). Rows and k that are no whole number
 // of blocks get registers of fewer rows and columns (ldtilecfg); lanes are always whole: places are padded.
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/MatrixUnit.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <functional>
 
@@ -52,9 +53,10 @@ SmallVector<int8_t> configurationOf(const TileShape &shape) {
   }
   return bytes;
 }
+
 } // namespace
 
-void KernelEmitter::callTileUnit(StringRef instruction, ArrayRef<int64_t> registers, ValueRange operands) {
+void MatrixUnit::callUnit(StringRef instruction, ArrayRef<int64_t> registers, ValueRange operands) {
   SmallVector<Value> arguments;
   for (int64_t number : registers)
     arguments.push_back(arith::ConstantOp::create(b, b.getI8IntegerAttr(int8_t(number))));
@@ -76,18 +78,18 @@ void KernelEmitter::callTileUnit(StringRef instruction, ArrayRef<int64_t> regist
   LLVM::CallOp::create(b, function, arguments);
 }
 
-void KernelEmitter::configureTiles(ArrayRef<int8_t> configuration) {
+void MatrixUnit::configure(ArrayRef<int8_t> configuration) {
   auto type = RankedTensorType::get({int64_t(configuration.size())}, b.getI8Type());
   Value where = table("taylor.tiles", DenseElementsAttr::get(type, configuration));
-  callTileUnit("ldtilecfg", {}, {where});
+  callUnit("ldtilecfg", {}, {where});
 }
 
-void KernelEmitter::beginTiles() { configureTiles(configurationOf({})); }
+void MatrixUnit::begin() { configure(configurationOf({})); }
 
-void KernelEmitter::endTiles() { callTileUnit("tilerelease", {}, {}); }
+void MatrixUnit::end() { callUnit("tilerelease", {}, {}); }
 
 /// What the blocks of one product have in common.
-struct KernelEmitter::TileBlocks {
+struct MatrixUnit::Blocks {
   DotOp dot;
   TileProduct product;
   TileView a, b, from, to; // `from`: what the sums begin from; without a pointer: zeros
@@ -96,12 +98,12 @@ struct KernelEmitter::TileBlocks {
   Value strideA = {}, strideB = {}, strideFrom = {}, strideTo = {}; // bytes from row to row
 };
 
-KernelEmitter::TileBlocks KernelEmitter::openTileProduct(DotOp dot, const TileView &to) {
+MatrixUnit::Blocks MatrixUnit::openProduct(DotOp dot, const TileView &to) {
   TileProduct product = *plan.tileProductOf(dot);
   auto [valueA, valueB, row, lane, pairs] = product;
-  TileBlocks blocks{dot, product, *findView(valueA, pairs), *findView(valueB, lane, pairs), {}, to};
+  Blocks blocks{dot, product, *tiles.findView(valueA, pairs), *tiles.findView(valueB, lane, pairs), {}, to};
   if (dot.getC())
-    blocks.from = *findView(dot.getC(), lane);
+    blocks.from = *tiles.findView(dot.getC(), lane);
   for (StringAttr name : dot.getOver().getAsRange<StringAttr>())
     if (name != pairs)
       blocks.over.push_back(
@@ -119,9 +121,9 @@ KernelEmitter::TileBlocks KernelEmitter::openTileProduct(DotOp dot, const TileVi
   return blocks;
 }
 
-void KernelEmitter::emitTileProduct(const Sweep &sweep) {
+void MatrixUnit::emitProduct(const Sweep &sweep) {
   DotOp dot = sweep.dot;
-  TileBlocks blocks = openTileProduct(dot, ownView(dot));
+  Blocks blocks = openProduct(dot, tiles.ownView(dot));
   auto [valueA, valueB, row, lane, pairs] = blocks.product;
   int64_t rows = cast<TileType>(valueA.getType()).getSize(row);
   int64_t lanes = llvm::alignTo(cast<TileType>(valueB.getType()).getSize(lane), kLanes);
@@ -131,17 +133,17 @@ void KernelEmitter::emitTileProduct(const Sweep &sweep) {
     readCleared(blocks);
   // Its sweep has no ops, so no mask leaves elements out.
   loopOver(sweep.axes, {lane, row}, Point{lane, {}},
-           [&](const Point &outer) { emitTileRegion(blocks, outer, 0, rows, 0, lanes); });
+           [&](const Point &outer) { emitRegion(blocks, outer, 0, rows, 0, lanes); });
   if (dot.getWhere())
-    emitIf(isFinite, [] {}, [&] { addVisible(dot, weights, values, blocks.to); });
+    emitIf(masked.isFinite(), [] {}, [&] { masked.addVisible(dot, weights, values, blocks.to); });
 }
 
 /// The unit multiplies what is cleared where it is not finite: 0 times an infinity would reach all rows.
-void KernelEmitter::readCleared(TileBlocks &blocks) {
+void MatrixUnit::readCleared(Blocks &blocks) {
   DotOp dot = blocks.dot;
   bool isA = blocks.product.a == dot.getB();
   TileView &view = isA ? blocks.a : blocks.b;
-  TileView cleared = placeView(*plan.clearedOf(dot), isA ? blocks.product.pairs : blocks.product.lane);
+  TileView cleared = tiles.placeView(*plan.clearedOf(dot), isA ? blocks.product.pairs : blocks.product.lane);
   cleared.pairs = view.pairs;
   auto fields = [&](const TileView &of) {
     SmallVector<Value> values = {of.pointer};
@@ -150,9 +152,9 @@ void KernelEmitter::readCleared(TileBlocks &blocks) {
     return values;
   };
   auto chosen = scf::IfOp::create(
-      b, isFinite, [&](OpBuilder &, Location) { scf::YieldOp::create(b, fields(view)); },
+      b, masked.isFinite(), [&](OpBuilder &, Location) { scf::YieldOp::create(b, fields(view)); },
       [&](OpBuilder &, Location) {
-        copyCleared(cast<TileType>(dot.getB().getType()), view, cleared);
+        masked.copyCleared(cast<TileType>(dot.getB().getType()), view, cleared);
         scf::YieldOp::create(b, fields(cleared));
       });
   view.pointer = chosen.getResult(0);
@@ -164,8 +166,8 @@ void KernelEmitter::readCleared(TileBlocks &blocks) {
   bytes = asValue(multiply(view.stride(isA ? blocks.product.row : blocks.product.pairs), isA ? 2 : 4));
 }
 
-void KernelEmitter::emitTileRegion(TileBlocks blocks, const Point &outer, Index firstRow, int64_t rows,
-                                   Index firstLane, int64_t lanes) {
+void MatrixUnit::emitRegion(Blocks blocks, const Point &outer, Index firstRow, int64_t rows, Index firstLane,
+                            int64_t lanes) {
   auto [valueA, valueB, row, lane, pairs] = blocks.product;
   int64_t rowStep = 2 * kRows, laneStep = 2 * kLanes, wholeLanes = lanes / laneStep * laneStep;
   // Whole rows and whole k first, so that the registers rarely change their sizes.
@@ -176,7 +178,7 @@ void KernelEmitter::emitTileRegion(TileBlocks blocks, const Point &outer, Index 
     if (begin == end || firstK == pastK)
       return;
     if (!shape.isWhole() || !isWhole)
-      configureTiles(configurationOf(shape));
+      configure(configurationOf(shape));
     isWhole = shape.isWhole();
     if (firstK > 0) { // goes on with the sums that the first part left
       blocks.from = blocks.to;
@@ -185,13 +187,13 @@ void KernelEmitter::emitTileRegion(TileBlocks blocks, const Point &outer, Index 
     // Rows outside: those of A may lie far away, and both blocks of lanes use them.
     loopBlocks(end - begin, rowStep, [&](Index i) {
       Point there = outer.with(row, add(firstRow, i) + begin);
-      auto emitBlock = [&](Index j, int64_t columns) {
-        emitTileBlock(blocks, there.with(lane, add(firstLane, j)), shape.rows, columns, firstK, pastK,
-                      2 * shape.pairs);
+      auto emitColumns = [&](Index j, int64_t columns) {
+        emitBlock(blocks, there.with(lane, add(firstLane, j)), shape.rows, columns, firstK, pastK,
+                  2 * shape.pairs);
       };
-      loopBlocks(wholeLanes, laneStep, [&](Index j) { emitBlock(j, 2); });
+      loopBlocks(wholeLanes, laneStep, [&](Index j) { emitColumns(j, 2); });
       if (wholeLanes < lanes)
-        emitBlock(wholeLanes, 1);
+        emitColumns(wholeLanes, 1);
     });
   };
   int64_t restRows = rows - wholeRows;
@@ -202,12 +204,11 @@ void KernelEmitter::emitTileRegion(TileBlocks blocks, const Point &outer, Index 
   emitPart(0, wholeRows, whole, wholeK, k);
   emitPart(wholeRows, rows, rest, wholeK, k);
   if (!isWhole)
-    beginTiles();
+    begin();
 }
 
-std::pair<Index, Index> KernelEmitter::tileRange(const TileBlocks &blocks, const Point &point,
-                                                 int64_t columns, int64_t firstK, int64_t pastK,
-                                                 int64_t step) {
+std::pair<Index, Index> MatrixUnit::rangeOf(const Blocks &blocks, const Point &point, int64_t columns,
+                                            int64_t firstK, int64_t pastK, int64_t step) {
   StringAttr row = blocks.product.row, lane = blocks.product.lane, pairs = blocks.product.pairs;
   Index begin = firstK, end = pastK;
   if (pastK - firstK <= step)
@@ -218,10 +219,11 @@ std::pair<Index, Index> KernelEmitter::tileRange(const TileBlocks &blocks, const
     for (const Constraint &constraint : mask->constraints) {
       // k - free <= bound for some of the block, or free - k <= bound.
       if (constraint.plus == pairs && (!constraint.minus || constraint.minus == free))
-        end = minimum(end, add(boundOf(constraint), constraint.minus ? point.along(free) + size : Index(1)));
+        end = minimum(end,
+                      add(tiles.boundOf(constraint), constraint.minus ? point.along(free) + size : Index(1)));
       else if (constraint.minus == pairs && (!constraint.plus || constraint.plus == free))
-        begin = maximum(
-            begin, add(constraint.plus ? point.along(free) : Index(0), multiply(boundOf(constraint), -1)));
+        begin = maximum(begin, add(constraint.plus ? point.along(free) : Index(0),
+                                   multiply(tiles.boundOf(constraint), -1)));
     }
   };
   narrow(blocks.maskOfA, row, 2 * kRows);
@@ -230,8 +232,8 @@ std::pair<Index, Index> KernelEmitter::tileRange(const TileBlocks &blocks, const
   return {wholeSteps(begin, step, /*up=*/false), wholeSteps(end, step, /*up=*/true)};
 }
 
-void KernelEmitter::emitTileBlock(const TileBlocks &blocks, const Point &point, ArrayRef<int64_t> tileRows,
-                                  int64_t columns, int64_t firstK, int64_t pastK, int64_t step) {
+void MatrixUnit::emitBlock(const Blocks &blocks, const Point &point, ArrayRef<int64_t> tileRows,
+                           int64_t columns, int64_t firstK, int64_t pastK, int64_t step) {
   auto [valueA, valueB, row, lane, pairs] = blocks.product;
   int64_t rows = tileRows[1] ? 2 : 1;
   auto at = [&](const TileView &view, int64_t i, int64_t j) {
@@ -244,20 +246,19 @@ void KernelEmitter::emitTileBlock(const TileBlocks &blocks, const Point &point, 
   };
   forSums([&](int64_t sum, int64_t i, int64_t j) {
     if (blocks.from.pointer)
-      callTileUnit("tileloadd64", {sum}, {at(blocks.from, i, j), blocks.strideFrom});
+      callUnit("tileloadd64", {sum}, {at(blocks.from, i, j), blocks.strideFrom});
     else
-      callTileUnit("tilezero", {sum}, {});
+      callUnit("tilezero", {sum}, {});
   });
   auto multiply = [&](const Point &there) {
     auto loadA = [&](int64_t i) {
-      callTileUnit("tileloadd64", {kA + i}, {address(blocks.a, there.moved(row, i * kRows)), blocks.strideA});
+      callUnit("tileloadd64", {kA + i}, {address(blocks.a, there.moved(row, i * kRows)), blocks.strideA});
     };
     auto loadB = [&](int64_t j) {
-      callTileUnit("tileloadd64", {kB + j},
-                   {address(blocks.b, there.moved(lane, j * kLanes)), blocks.strideB});
+      callUnit("tileloadd64", {kB + j}, {address(blocks.b, there.moved(lane, j * kLanes)), blocks.strideB});
     };
     auto product = [&](int64_t i, int64_t j) {
-      callTileUnit("tdpbf16ps", {kSums + 2 * i + j, kA + i, kB + j}, {});
+      callUnit("tdpbf16ps", {kSums + 2 * i + j, kA + i, kB + j}, {});
     };
     // A register is loaded right before its first use: the unit multiplies while the next one comes.
     loadA(0);
@@ -275,7 +276,7 @@ void KernelEmitter::emitTileBlock(const TileBlocks &blocks, const Point &point, 
     if (!axes.empty())
       return loopBlocks(axes.front().getSize(), 1,
                         [&](Index i) { sumOver(axes.drop_front(), there.with(axes.front().name, i)); });
-    auto [begin, end] = tileRange(blocks, point, columns, firstK, pastK, step);
+    auto [begin, end] = rangeOf(blocks, point, columns, firstK, pastK, step);
     if (!begin.value && !end.value && end.constant - begin.constant <= 4 * step) {
       for (int64_t k = begin.constant; k < end.constant; k += step)
         multiply(there.with(pairs, k));
@@ -288,57 +289,11 @@ void KernelEmitter::emitTileBlock(const TileBlocks &blocks, const Point &point, 
   };
   sumOver(blocks.over, point);
   forSums([&](int64_t sum, int64_t i, int64_t j) {
-    callTileUnit("tilestored64", {sum}, {at(blocks.to, i, j), blocks.strideTo});
+    callUnit("tilestored64", {sum}, {at(blocks.to, i, j), blocks.strideTo});
   });
 }
 
-void KernelEmitter::emitStrips(const Sweep &sweep) {
-  // A strip's sums of all products stay in the first cache until the ops have read them.
-  SweepShape shape = shapeOf(sweep);
-  StringAttr row = shape.row, lane = sweep.lane;
-  constexpr int64_t stripRows = KernelPlan::kStripRows, stripLanes = KernelPlan::kStripLanes;
-  auto emitStrip = [&](const Point &outer, Index firstRow, int64_t rows, Index firstLane, int64_t lanes) {
-    for (DotOp dot : sweep.products) {
-      TileView to = placeView(*plan.placeOf(dot, lane), lane);
-      // As if the whole tile were there.
-      to.pointer =
-          gep(to.pointer, to.element, multiply(add(multiply(firstRow, to.stride(row)), firstLane), -1));
-      emitTileRegion(openTileProduct(dot, to), outer, firstRow, rows, firstLane,
-                     llvm::alignTo(lanes, kLanes));
-      views[dot.getResult()] = {to};
-    }
-    auto emitLanes = [&](Index i, int64_t count) {
-      for (int64_t v = 0; v < vectorsOf(lanes); v += shape.vectors)
-        emitSweepBlock(sweep, outer.with(lane, firstLane + v * W).with(row, add(firstRow, i)), row, count,
-                       std::min(shape.vectors, vectorsOf(lanes) - v));
-    };
-    int64_t whole = rows / shape.rows * shape.rows;
-    loopBlocks(whole, shape.rows, [&](Index i) { emitLanes(i, shape.rows); });
-    if (whole < rows)
-      emitLanes(whole, rows - whole);
-  };
-  auto emitColumn = [&](const Point &outer, Index firstLane, int64_t lanes) {
-    int64_t whole = shape.rowSize / stripRows * stripRows;
-    if (shape.skips && whole == shape.rowSize) {
-      auto [begin, end] = rowRange(sweep, row, shape.rowSize, stripRows, firstLane, lanes);
-      auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(stripRows));
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(loop.getBody()->getTerminator());
-        emitStrip(outer, Index(loop.getInductionVar()), stripRows, firstLane, lanes);
-      }
-      fillSkipped(sweep, outer, row, 0, begin, firstLane, vectorsOf(lanes));
-      fillSkipped(sweep, outer, row, end, shape.rowSize, firstLane, vectorsOf(lanes));
-      return;
-    }
-    loopBlocks(whole, stripRows, [&](Index i) { emitStrip(outer, i, stripRows, firstLane, lanes); });
-    if (whole < shape.rowSize)
-      emitStrip(outer, whole, shape.rowSize - whole, firstLane, lanes);
-  };
-  loopOver(sweep.axes, {lane, row}, Point{lane, {}}, [&](const Point &outer) {
-    int64_t whole = shape.lanesSize / stripLanes * stripLanes;
-    loopBlocks(whole, stripLanes, [&](Index firstLane) { emitColumn(outer, firstLane, stripLanes); });
-    if (whole < shape.lanesSize)
-      emitColumn(outer, whole, shape.lanesSize - whole);
-  });
+void MatrixUnit::emitStrip(DotOp dot, const TileView &to, const Point &outer, Index firstRow, int64_t rows,
+                           Index firstLane, int64_t lanes) {
+  emitRegion(openProduct(dot, to), outer, firstRow, rows, firstLane, lanes);
 }

@@ -2,7 +2,8 @@
 // The one micro-kernel of all products: C[rows][vectors] += A[row, k] * B[k, vectors]. A's elements are
 // broadcast from wherever they are, B is read as vectors along the lanes, C stays in registers over k. Of
 // 16-bit numbers two are multiplied at a time, k and k + 1, which lie side by side in both operands.
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/MicroKernel.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -11,7 +12,7 @@ using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
 /// One block of a product.
-struct KernelEmitter::Product {
+struct MicroKernel::Product {
   struct Operand {
     TileView view; // a copy, since fetching may define more
     bool hasRow;
@@ -31,8 +32,8 @@ struct KernelEmitter::Product {
   std::optional<Index> ahead = {}; // from a vector to one that will be read, where memory is waited for
 };
 
-KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Point &point, StringAttr row,
-                                                  int64_t rows, int64_t vectors) {
+VectorBlock MicroKernel::emitProduct(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
+                                     int64_t vectors) {
   DotOp dot = sweep.dot;
   if (StringAttr over = plan.rowSumOf(dot))
     return emitRowSums(sweep, point, over, vectors);
@@ -42,7 +43,7 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
   StringAttr pairs = plan.pairsOf(dot);
   bool packedA = pairs && plan.laneOf(broadcast) != pairs;
   auto operand = [&](Value value, StringAttr lane, StringAttr pairs) {
-    return Product::Operand{*findView(value, lane, pairs),
+    return Product::Operand{*tiles.findView(value, lane, pairs),
                             row && cast<TileType>(value.getType()).hasAxis(row)};
   };
   Product::Operand a = operand(broadcast, {}, packedA ? pairs : StringAttr());
@@ -64,7 +65,8 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v) {
       Locals locals;
-      start.push_back(dot.getC() ? fetch(dot.getC(), at(r, v), locals) : zeroOf(vectorOf(product.element)));
+      start.push_back(dot.getC() ? tiles.fetch(dot.getC(), at(r, v), locals)
+                                 : zeroOf(vectorOf(product.element)));
     }
   for (Product::Operand *operand : {&product.a, &product.b}) {
     bool perRow = operand->hasRow && operand->view.stride(row).value;
@@ -92,17 +94,17 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
       return [&, clears](OpBuilder &, Location) { scf::YieldOp::create(b, sum(clears)); };
     };
     product.isVectorCleared = vector == dot.getB();
-    auto sums = scf::IfOp::create(b, isFinite, branch(false), branch(true));
+    auto sums = scf::IfOp::create(b, masked.isFinite(), branch(false), branch(true));
     flat.assign(sums.result_begin(), sums.result_end());
   }
-  Block2D block;
+  VectorBlock block;
   for (int64_t r = 0; r < rows; ++r)
     block.emplace_back(flat.begin() + r * vectors, flat.begin() + (r + 1) * vectors);
   return block;
 }
 
-SmallVector<Value> KernelEmitter::sumHalves(const Product &product, ArrayRef<Axis> axes, const Point &point,
-                                            ArrayRef<Value> start) {
+SmallVector<Value> MicroKernel::sumHalves(const Product &product, ArrayRef<Axis> axes, const Point &point,
+                                          ArrayRef<Value> start) {
   SmallVector<Value> sums;
   for (size_t v = 0; v < start.size(); v += 2) {
     auto [even, odd] = separate(start[v], start[v + 1]);
@@ -114,8 +116,8 @@ SmallVector<Value> KernelEmitter::sumHalves(const Product &product, ArrayRef<Axi
   return sums;
 }
 
-SmallVector<Value> KernelEmitter::sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA,
-                                          Index offsetB, const Point &point, ValueRange accumulators) {
+SmallVector<Value> MicroKernel::sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA,
+                                        Index offsetB, const Point &point, ValueRange accumulators) {
   if (axes.empty())
     return multiplyAdd(product, offsetA, offsetB, point, accumulators);
   const Axis &axis = axes.front();
@@ -132,23 +134,18 @@ SmallVector<Value> KernelEmitter::sumOver(const Product &product, ArrayRef<Axis>
   return SmallVector<Value>(loop.getResults());
 }
 
-Index KernelEmitter::wholeSteps(Index x, int64_t step, bool up) {
-  x = x + (up ? step - 1 : 0);
-  return x.value ? Index(arith::AndIOp::create(b, asValue(x), constant(-step))) : Index(x.constant & -step);
-}
-
-std::pair<Index, Index> KernelEmitter::sumRange(const Product &product, const Axis &axis) {
+std::pair<Index, Index> MicroKernel::sumRange(const Product &product, const Axis &axis) {
   StringAttr row = product.row;
   Index begin = 0, end = axis.getSize();
   if (product.maskOfA && product.maskOfA->outside.getValue().isZero())
     for (const Constraint &constraint : product.maskOfA->constraints) {
       bool byRow = row && (constraint.plus == row || constraint.minus == row);
       if (constraint.plus == axis.name && (!constraint.minus || byRow))
-        end = minimum(end,
-                      add(boundOf(constraint), byRow ? product.point.along(row) + product.rows : Index(1)));
+        end = minimum(
+            end, add(tiles.boundOf(constraint), byRow ? product.point.along(row) + product.rows : Index(1)));
       else if (constraint.minus == axis.name && (!constraint.plus || byRow))
-        begin = maximum(begin,
-                        add(byRow ? product.point.along(row) : Index(0), multiply(boundOf(constraint), -1)));
+        begin = maximum(
+            begin, add(byRow ? product.point.along(row) : Index(0), multiply(tiles.boundOf(constraint), -1)));
     }
   // Pairs as a whole: beyond its range the masked operand holds zeros.
   if (axis.name == product.pairs)
@@ -156,8 +153,8 @@ std::pair<Index, Index> KernelEmitter::sumRange(const Product &product, const Ax
   return {begin, end};
 }
 
-SmallVector<Value> KernelEmitter::multiplyAdd(const Product &product, Index offsetA, Index offsetB,
-                                              const Point &point, ValueRange accumulators) {
+SmallVector<Value> MicroKernel::multiplyAdd(const Product &product, Index offsetA, Index offsetB,
+                                            const Point &point, ValueRange accumulators) {
   auto pointer = [&](const Product::Operand &operand, Index offset, int64_t r) {
     if (!operand.hasRow)
       r = 0;
@@ -189,8 +186,8 @@ SmallVector<Value> KernelEmitter::multiplyAdd(const Product &product, Index offs
       Value y = vectorsB[v], x = broadcast;
       if (product.clears) {
         Value &cleared = product.isVectorCleared ? y : x;
-        cleared = clearMasked(product.dot, product.pairs, cleared,
-                              point.moved(product.row, r).moved(product.lane, v * W));
+        cleared = masked.clearMasked(product.dot, product.pairs, cleared,
+                                     point.moved(product.row, r).moved(product.lane, v * W));
       }
       next.push_back(product.pairs
                          ? LLVM::CallIntrinsicOp::create(b, sum.getType(),
@@ -203,13 +200,7 @@ SmallVector<Value> KernelEmitter::multiplyAdd(const Product &product, Index offs
   return next;
 }
 
-Value KernelEmitter::widen(Value x, Type element) {
-  if (getElementTypeOrSelf(x.getType()) == element)
-    return x;
-  return arith::ExtFOp::create(b, isa<VectorType>(x.getType()) ? vectorOf(element) : element, x);
-}
-
-Value KernelEmitter::loadA(const Product &product, Value where) {
+Value MicroKernel::loadA(const Product &product, Value where) {
   if (!product.pairs)
     return splat(widen(loadTile(product.a.view, where, /*isVector=*/false), product.element));
   // Two elements are one word; they need not be aligned as one.
@@ -217,7 +208,7 @@ Value KernelEmitter::loadA(const Product &product, Value where) {
   return LLVM::BitcastOp::create(b, VectorType::get({2 * W}, b.getBF16Type()), splat(word));
 }
 
-Value KernelEmitter::loadB(const Product &product, Value where) {
+Value MicroKernel::loadB(const Product &product, Value where) {
   if (product.pairs) {
     Value words = load(VectorType::get({2 * W}, b.getI16Type()), where);
     return LLVM::BitcastOp::create(b, VectorType::get({2 * W}, b.getBF16Type()), words);

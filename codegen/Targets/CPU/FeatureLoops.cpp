@@ -7,7 +7,9 @@
 //                        x1 |.......|   table: i, j
 //                        .. |.......|  ------------>  dx[i] += dP[f] * weight * x[j]
 //                                                     dx[j] += dP[f] * weight * x[i]
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/FeatureLoops.h"
+
+#include "codegen/Targets/CPU/VectorOps.h"
 #include "codegen/Targets/Frame/Tables.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,7 +20,7 @@ using namespace mlir::tile::cpu;
 
 /// Features of one order that differ in their last component alone, which ascends: x[i] x[j] for j = i, i +
 /// 1, ..
-struct KernelEmitter::FeatureRun {
+struct FeatureLoops::Run {
   int64_t order;
   Value number, place, count; // of the first one among all features, and in the panel; how many
   SmallVector<Value> prefix;  // the components that they share, i64
@@ -26,20 +28,13 @@ struct KernelEmitter::FeatureRun {
 };
 
 /// Constants of the module.
-struct KernelEmitter::FeatureTables {
+struct FeatureLoops::Tables {
   int64_t width;    // components of a feature, those of the highest order
   Value components; // [feature][component], i32
   Value weights;    // [feature]; null: 1
 };
 
-Value KernelEmitter::table(const Twine &name, DenseElementsAttr values) {
-  std::string first = name.str();
-  return addressOfTable(
-      b, b.getLoc(), [&](unsigned i) { return i ? first + "." + std::to_string(i + 1) : first; }, values);
-}
-
-KernelEmitter::FeatureTables KernelEmitter::featureTables(FeaturesAttr features, ArrayRef<double> weights,
-                                                          Type element) {
+FeatureLoops::Tables FeatureLoops::tablesOf(FeaturesAttr features, ArrayRef<double> weights, Type element) {
   int64_t width = std::max<int64_t>(features.getLast(), 1);
   SmallVector<int32_t> components;
   SmallVector<double> factors;
@@ -56,15 +51,15 @@ KernelEmitter::FeatureTables KernelEmitter::featureTables(FeaturesAttr features,
   std::string name = ("taylor.features." + Twine(features.getChannels()) + "." + Twine(features.getFirst()) +
                       "." + Twine(features.getLast()) + "." + Twine(features.getBlock()))
                          .str();
-  FeatureTables tables{width, {}, {}};
+  Tables tables{width, {}, {}};
   tables.components = table(name, integerTable(b, components));
   if (weighted)
     tables.weights = table(name + ".weights", roundedTable(cast<FloatType>(element), factors));
   return tables;
 }
 
-void KernelEmitter::forOrders(FeaturesAttr features, Value start, int64_t size,
-                              function_ref<void(int64_t, Value, Value)> body) {
+void FeatureLoops::forOrders(FeaturesAttr features, Value start, int64_t size,
+                             function_ref<void(int64_t, Value, Value)> body) {
   int64_t first = 0;
   for (int64_t order = features.getLast(); order >= features.getFirst(); --order) {
     int64_t past = first + *features.get().countOf(order);
@@ -74,9 +69,9 @@ void KernelEmitter::forOrders(FeaturesAttr features, Value start, int64_t size,
   }
 }
 
-KernelEmitter::FeatureRun KernelEmitter::loadRun(const FeatureTables &tables, FeaturesAttr features,
-                                                 int64_t order, Value number, Value end, Value start) {
-  FeatureRun run{order, number, arith::SubIOp::create(b, number, start), constant(1), {}, {}};
+FeatureLoops::Run FeatureLoops::loadRun(const Tables &tables, FeaturesAttr features, int64_t order,
+                                        Value number, Value end, Value start) {
+  Run run{order, number, arith::SubIOp::create(b, number, start), constant(1), {}, {}};
   Value row = gep(tables.components, b.getI32Type(), multiply(Index(number), tables.width));
   for (int64_t i = 0; i < order; ++i)
     run.prefix.push_back(
@@ -92,8 +87,8 @@ KernelEmitter::FeatureRun KernelEmitter::loadRun(const FeatureTables &tables, Fe
   return run;
 }
 
-void KernelEmitter::forRuns(FeaturesAttr features, const FeatureTables &tables, Value start, int64_t size,
-                            function_ref<void(const FeatureRun &)> body) {
+void FeatureLoops::forRuns(FeaturesAttr features, const Tables &tables, Value start, int64_t size,
+                           function_ref<void(const Run &)> body) {
   forOrders(features, start, size, [&](int64_t order, Value begin, Value end) {
     scf::WhileOp::create(
         b, TypeRange{b.getI64Type()}, ValueRange{begin},
@@ -102,15 +97,15 @@ void KernelEmitter::forRuns(FeaturesAttr features, const FeatureTables &tables, 
           scf::ConditionOp::create(b, more, number);
         },
         [&](OpBuilder &, Location, ValueRange number) {
-          FeatureRun run = loadRun(tables, features, order, number[0], end, start);
+          Run run = loadRun(tables, features, order, number[0], end, start);
           body(run);
           scf::YieldOp::create(b, ValueRange{arith::AddIOp::create(b, number[0], run.count)});
         });
   });
 }
 
-SmallVector<Value> KernelEmitter::loadComponent(const TileView &view, StringAttr axis, Index component,
-                                                VectorRange range) {
+SmallVector<Value> FeatureLoops::loadComponent(const TileView &view, StringAttr axis, Index component,
+                                               VectorRange range) {
   SmallVector<Value> loaded;
   for (int64_t v = range.first; v < range.past; ++v) {
     Point point{view.lane, {{axis, component}, {view.lane, v * W}}};
@@ -119,14 +114,14 @@ SmallVector<Value> KernelEmitter::loadComponent(const TileView &view, StringAttr
   return loaded;
 }
 
-void KernelEmitter::storeComponent(const TileView &view, StringAttr axis, Index component, VectorRange range,
-                                   ArrayRef<Value> values) {
+void FeatureLoops::storeComponent(const TileView &view, StringAttr axis, Index component, VectorRange range,
+                                  ArrayRef<Value> values) {
   for (int64_t v = range.first; v < range.past; ++v)
     storeTile(view, values[v - range.first],
               address(view, Point{view.lane, {{axis, component}, {view.lane, v * W}}}));
 }
 
-void KernelEmitter::forRanges(int64_t vectors, function_ref<void(VectorRange)> body) {
+void FeatureLoops::forRanges(int64_t vectors, function_ref<void(VectorRange)> body) {
   constexpr int64_t atOnce = 4; // with as many sums beside them they stay in 16 registers
   for (int64_t first = 0; first < vectors; first += atOnce)
     body({first, std::min(first + atOnce, vectors)});
@@ -138,8 +133,8 @@ static void multiplyAll(ImplicitLocOpBuilder &b, MutableArrayRef<Value> x, Array
     product = product ? arith::MulFOp::create(b, product, factor).getResult() : factor;
 }
 
-SmallVector<Value> KernelEmitter::loadPrefix(const TileView &vectors, StringAttr axis, const FeatureRun &run,
-                                             VectorRange range, std::optional<size_t> without) {
+SmallVector<Value> FeatureLoops::loadPrefix(const TileView &vectors, StringAttr axis, const Run &run,
+                                            VectorRange range, std::optional<size_t> without) {
   SmallVector<Value> product(range.past - range.first);
   for (auto [i, component] : llvm::enumerate(run.prefix))
     if (i != without)
@@ -147,12 +142,12 @@ SmallVector<Value> KernelEmitter::loadPrefix(const TileView &vectors, StringAttr
   return product;
 }
 
-Value KernelEmitter::loadWeight(const FeatureTables &tables, Index number, Type element) {
+Value FeatureLoops::loadWeight(const Tables &tables, Index number, Type element) {
   return tables.weights ? splat(load(element, gep(tables.weights, element, number))) : Value();
 }
 
-Value KernelEmitter::emitRunLanes(const FeatureTables &tables, Value prefix, Value number, Value count,
-                                  const TileView &vector, Value components) {
+Value FeatureLoops::emitRunLanes(const Tables &tables, Value prefix, Value number, Value count,
+                                 const TileView &vector, Value components) {
   Value left = arith::TruncIOp::create(b, b.getI32Type(), count);
   Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(), splat(left));
   auto multiply = [&](Value product, Value x) {
@@ -173,10 +168,10 @@ Value KernelEmitter::emitRunLanes(const FeatureTables &tables, Value prefix, Val
 }
 
 /// Of one vector, features lie in lanes. What a run writes past its end is 0, or written by the next one.
-void KernelEmitter::emitExpandOne(ExpandOp expand) {
+void FeatureLoops::emitExpandOne(ExpandOp expand) {
   StringAttr axis = expand.getAxisAttr(), to = expand.getToAttr();
-  definePlace(expand.getResult(), to);
-  const TileView panel = ownView(expand.getResult()), vector = *findView(expand.getInput(), axis);
+  tiles.definePlace(expand.getResult(), to);
+  const TileView panel = tiles.ownView(expand.getResult()), vector = *tiles.findView(expand.getInput(), axis);
   FeaturesAttr features = expand.getFeatures();
   Type element = expand.getType().getElementType();
   int64_t size = expand.getType().getSize(to);
@@ -186,8 +181,8 @@ void KernelEmitter::emitExpandOne(ExpandOp expand) {
   // Past the last feature too: whole vectors of them are read.
   loopBlocks(llvm::alignTo(size, W), W,
              [&](Index place) { storeTile(panel, zeroOf(vectorOf(element)), at(panel, to, place)); });
-  FeatureTables tables = featureTables(features, expand.getWeightValues(), element);
-  forRuns(features, tables, scalars.lookup(expand.getStart()), size, [&](const FeatureRun &run) {
+  Tables tables = tablesOf(features, expand.getWeightValues(), element);
+  forRuns(features, tables, tiles.scalar(expand.getStart()), size, [&](const Run &run) {
     Value prefix;
     for (Value component : run.prefix) {
       Value x = loadTile(vector, at(vector, axis, Index(component)), /*isVector=*/false);
@@ -204,18 +199,19 @@ void KernelEmitter::emitExpandOne(ExpandOp expand) {
   });
 }
 
-void KernelEmitter::emitExpand(ExpandOp expand) {
+void FeatureLoops::emitExpand(ExpandOp expand) {
   if (expand.getType().getAxes().size() == 1)
     return emitExpandOne(expand);
   StringAttr lane = plan.laneOf(expand.getResult()), axis = expand.getAxisAttr(), to = expand.getToAttr();
-  definePlace(expand.getResult(), lane);
-  const TileView panel = ownView(expand.getResult()), vectors = *findView(expand.getInput(), lane);
+  tiles.definePlace(expand.getResult(), lane);
+  const TileView panel = tiles.ownView(expand.getResult()),
+                 vectors = *tiles.findView(expand.getInput(), lane);
   FeaturesAttr features = expand.getFeatures();
   Type element = expand.getType().getElementType();
   int64_t size = expand.getType().getSize(to), count = vectorsOf(expand.getType().getSize(lane));
-  Value start = scalars.lookup(expand.getStart());
-  FeatureTables tables = featureTables(features, expand.getWeightValues(), element);
-  forRuns(features, tables, start, size, [&](const FeatureRun &run) {
+  Value start = tiles.scalar(expand.getStart());
+  Tables tables = tablesOf(features, expand.getWeightValues(), element);
+  forRuns(features, tables, start, size, [&](const Run &run) {
     forRanges(count, [&](VectorRange range) {
       SmallVector<Value> prefix = loadPrefix(vectors, axis, run, range);
       auto loop = scf::ForOp::create(b, constant(0), run.count, constant(1));
@@ -247,19 +243,19 @@ void KernelEmitter::emitExpand(ExpandOp expand) {
 /// until the run's end:
 ///
 ///   dx[j] += dP[f] * weight * x[i]        sum += dP[f] * weight * x[j]        then dx[i] += sum
-void KernelEmitter::emitContract(ContractOp contract) {
+void FeatureLoops::emitContract(ContractOp contract) {
   StringAttr lane = plan.laneOf(contract.getResult()), axis = contract.getAxisAttr();
-  definePlace(contract.getResult(), lane);
-  const TileView sums = ownView(contract.getResult());
+  tiles.definePlace(contract.getResult(), lane);
+  const TileView sums = tiles.ownView(contract.getResult());
   const ScratchPlace *from = plan.placeOf(contract.getC(), lane);
   if (!from || !plan.sharePlace(*from, *plan.placeOf(contract.getResult(), lane)))
-    copyTile(contract.getC(), sums);
-  const TileView panel = *findView(contract.getCotangent(), lane),
-                 vectors = *findView(contract.getInput(), lane);
+    rearranger.copyTile(contract.getC(), sums);
+  const TileView panel = *tiles.findView(contract.getCotangent(), lane),
+                 vectors = *tiles.findView(contract.getInput(), lane);
   Type element = contract.getType().getElementType();
   int64_t size = contract.getCotangent().getType().getSize(contract.getFrom());
   int64_t count = vectorsOf(contract.getType().getSize(lane));
-  FeatureTables tables = featureTables(contract.getFeatures(), contract.getWeightValues(), element);
+  Tables tables = tablesOf(contract.getFeatures(), contract.getWeightValues(), element);
   auto addTo = [&](Index component, VectorRange range, ArrayRef<Value> x, ArrayRef<Value> factors) {
     SmallVector<Value> sum = loadComponent(sums, axis, component, range);
     for (auto [i, before] : llvm::enumerate(sum))
@@ -267,7 +263,7 @@ void KernelEmitter::emitContract(ContractOp contract) {
                           : arith::AddFOp::create(b, before, x[i]).getResult();
     storeComponent(sums, axis, component, range, sum);
   };
-  auto emitRun = [&](const FeatureRun &run, VectorRange range) {
+  auto emitRun = [&](const Run &run, VectorRange range) {
     SmallVector<Value> prefix = loadPrefix(vectors, axis, run, range);
     size_t carried = run.prefix.empty() ? 0 : prefix.size();
     auto loop = scf::ForOp::create(b, constant(0), run.count, constant(1),
@@ -297,9 +293,8 @@ void KernelEmitter::emitContract(ContractOp contract) {
       addTo(Index(component), range, SmallVector<Value>(loop.getResults()),
             loadPrefix(vectors, axis, run, range, i));
   };
-  forRuns(contract.getFeatures(), tables, scalars.lookup(contract.getStart()), size,
-          [&](const FeatureRun &run) {
-            if (run.order > 0)
-              forRanges(count, [&](VectorRange range) { emitRun(run, range); });
-          });
+  forRuns(contract.getFeatures(), tables, tiles.scalar(contract.getStart()), size, [&](const Run &run) {
+    if (run.order > 0)
+      forRanges(count, [&](VectorRange range) { emitRun(run, range); });
+  });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sweeps: loops over the elements of a tile, in blocks of rows by vectors of lanes, with all the sweep's ops
 // inside.
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/SweepEmitter.h"
+
 #include "codegen/Targets/Math/VectorMath.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -16,248 +17,37 @@ static SmallVector<AxisRef> names(ArrayAttr list) {
   return llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr name) { return AxisRef(name); });
 }
 
-void KernelEmitter::loopBlocks(int64_t count, int64_t step, function_ref<void(Index)> body) {
-  if (count <= step) {
-    if (count > 0)
-      body(0);
-    return;
-  }
-  auto loop = scf::ForOp::create(b, constant(0), constant(count), constant(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
-  body(Index(loop.getInductionVar()));
-}
-
-void KernelEmitter::loopVectors(int64_t size, function_ref<void(Index)> body) {
-  constexpr int64_t kMost = 32, kStep = 8;
-  int64_t all = vectorsOf(size), whole = all > kMost ? size / W / kStep * kStep : 0;
-  auto emit = [&](Index first, int64_t count) {
-    for (int64_t v = 0; v < count; ++v)
-      body(first + v * W);
-  };
-  loopBlocks(whole * W, kStep * W, [&](Index first) { emit(first, kStep); });
-  emit(whole * W, all - whole);
-}
-
-void KernelEmitter::loopOver(ArrayRef<Axis> axes, ArrayRef<StringAttr> skip, Point point, Body body) {
-  if (axes.empty())
-    return body(point);
-  const Axis &axis = axes.front();
-  if (llvm::is_contained(skip, axis.name))
-    return loopOver(axes.drop_front(), skip, point, body);
-  loopBlocks(axis.getSize(), 1,
-             [&](Index i) { loopOver(axes.drop_front(), skip, point.with(axis.name, i), body); });
-}
-
-//===----------------------------------------------------------------------===//
-// Elements
-//===----------------------------------------------------------------------===//
-
-Value KernelEmitter::fetch(Value value, const Point &point, Locals &locals) {
-  if (Value local = locals.lookup(value))
-    return local;
-  auto type = cast<TileType>(value.getType());
-  if (auto op = value.getDefiningOp<SplatOp>())
-    return locals[value] = splatScalar(op.getValue());
-  if (auto op = value.getDefiningOp<PositionOp>()) {
-    StringAttr axis = type.getAxes().front().name;
-    Value begin = scalars.lookup(op.getStart());
-    APInt number;
-    Index start = matchPattern(begin, m_ConstantInt(&number)) ? Index(number.getSExtValue()) : Index(begin);
-    Value first = b.createOrFold<arith::TruncIOp>(b.getI32Type(), asValue(add(start, point.along(axis))));
-    first = splat(first);
-    return locals[value] = axis == point.lane ? b.createOrFold<arith::AddIOp>(first, iota()) : first;
-  }
-  if (plan.isInline(value)) {
-    emitMap(value.getDefiningOp<MapOp>(), point, locals);
-    return locals.lookup(value);
-  }
-  bool hasLane = point.lane && type.hasAxis(point.lane);
-  const TileView *view = findView(value, hasLane ? point.lane : StringAttr());
-  if (hasLane && !view) // not contiguous here
-    return locals[value] = gather(value, point, type.getSize(point.lane));
-  Value vector = loadTile(*view, address(*view, point), /*isVector=*/hasLane);
-  if (!hasLane)
-    vector = splat(vector);
-  return locals[value] = asTruth(value, vector);
-}
-
-Value KernelEmitter::gather(Value value, const Point &point, int64_t size, int64_t stride, int64_t offset) {
-  const TileView *view = findView(value, {});
-  Value vector = zeroOf(vectorOf(registerType(view->element)));
-  for (int64_t i = 0; i < W; ++i) {
-    Point element = point.moved(point.lane, i);
-    for (auto &[axis, index] : element.at)
-      if (axis == point.lane)
-        index = add(multiply(minimum(index, size - 1), stride), offset);
-    vector =
-        vector::InsertOp::create(b, loadTile(*view, address(*view, element), /*isVector=*/false), vector, i);
-  }
-  return asTruth(value, vector);
-}
-
-Value KernelEmitter::asTruth(Value value, Value vector) {
-  if (!cast<TileType>(value.getType()).getElementType().isInteger(1))
-    return vector;
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, vector, zeroOf(vector.getType()));
-}
-
-/// An exponential that a product reads rounded to bf16: a weight, of which sums take the digits that matter.
-static bool isRoundedExponential(Operation *op) {
-  return isa<math::ExpOp, math::Exp2Op>(op) && op->getResult(0).getType().isF32() &&
-         llvm::any_of(op->getUsers(), [](Operation *user) {
-           auto rounded = dyn_cast<arith::TruncFOp>(user);
-           return rounded && rounded.getType().isBF16();
-         });
-}
-
-void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
-  IRMapping values;
-  Block *block = map.getBlock();
-  for (auto [argument, input] : llvm::zip(block->getArguments(), map.getInputs()))
-    values.map(argument, fetch(input, point, locals));
-  auto lookup = [&](Value value) -> Value {
-    if (Value known = values.lookupOrNull(value))
-      return known;
-    Value vector = splatScalar(value); // from outside the map
-    values.map(value, vector);
-    return vector;
-  };
-  for (Operation &op : block->without_terminator()) {
-    SmallVector<Value> operands;
-    for (Value operand : op.getOperands())
-      operands.push_back(lookup(operand));
-    Value result = emitVectorOp(b, &op, operands, W, target);
-    if (isRoundedExponential(&op))
-      result.getDefiningOp()->setDiscardableAttr(kRoundedResult, b.getUnitAttr());
-    values.map(op.getResult(0), result);
-  }
-  for (auto [result, value] : llvm::zip(map.getResults(), block->getTerminator()->getOperands()))
-    locals[result] = lookup(value);
-}
-
-Value KernelEmitter::emitSlice(SliceOp slice, const Point &point) {
-  bool alongLanes = slice.getAxisAttr() == point.lane;
-  if (alongLanes && slice.getStride() != 1)
-    return gather(slice.getInput(), point, slice.getSize(), slice.getStride(), slice.getOffset());
-  Point from = point;
-  for (auto &[axis, index] : from.at)
-    if (axis == slice.getAxisAttr())
-      index = add(multiply(index, slice.getStride()), slice.getOffset());
-  Locals none;
-  return fetch(slice.getInput(), from, none);
-}
-
-void KernelEmitter::storeLocal(Value value, const Point &point, Value vector) {
-  if (!plan.placeOf(value, plan.laneOf(value)))
-    return;
-  TileView view = ownView(value);
-  storeTile(view, vector, address(view, point));
-}
-
-void KernelEmitter::storePair(Value value, const Point &point, Value even, Value odd) {
-  const Copy &copy = *plan.pairStoreOf(value);
-  const TileView &view = *findView(value, copy.lane, copy.pairs);
-  auto bits = [&](Value vector) {
-    return arith::BitcastOp::create(b, vectorOf(b.getI16Type()), toStorage(vector, view.element));
-  };
-  store(interleave(bits(even), bits(odd)), address(view, point));
-}
-
-void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals, Results &reduced,
-                            Results &written) {
+void SweepEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals, Results &reduced,
+                           Results &written) {
   for (Operation *op : sweep.ops) {
     if (auto map = dyn_cast<MapOp>(op)) {
-      emitMap(map, point, locals);
+      tiles.emitMap(map, point, locals);
       for (Value result : map.getResults())
-        storeLocal(result, point, locals.lookup(result));
+        tiles.storeLocal(result, point, locals.lookup(result));
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      Value vector = emitSlice(slice, point);
+      Value vector = tiles.emitSlice(slice, point);
       locals[slice.getResult()] = vector;
-      storeLocal(slice.getResult(), point, vector);
+      tiles.storeLocal(slice.getResult(), point, vector);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      reduced[op] = fetch(reduce.getInput(), point, locals);
+      reduced[op] = tiles.fetch(reduce.getInput(), point, locals);
     } else {
-      written[op] = fetch(op->getOperand(0), point, locals);
+      written[op] = tiles.fetch(op->getOperand(0), point, locals);
     }
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-Value KernelEmitter::combine(ReductionKind kind, Value x, Value y) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
-  if (kind == ReductionKind::sum)
-    return isFloat ? Value(arith::AddFOp::create(b, x, y)) : Value(arith::AddIOp::create(b, x, y));
-  // A compare and a select are one vmaxps; maximumf is four instructions.
-  Value first =
-      isFloat
-          ? Value(arith::CmpFOp::create(
-                b, kind == ReductionKind::max ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y))
-          : Value(arith::CmpIOp::create(
-                b, kind == ReductionKind::max ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, y));
-  return arith::SelectOp::create(b, first, x, y);
-}
-
-Value KernelEmitter::identity(ReductionKind kind, Type type) {
-  if (kind == ReductionKind::sum)
-    return zeroOf(type);
-  Type element = getElementTypeOrSelf(type);
-  Attribute value;
-  if (auto number = dyn_cast<FloatType>(element))
-    value = b.getFloatAttr(number, identityOf(kind));
-  else
-    value = b.getIntegerAttr(element, kind == ReductionKind::max ? APInt::getSignedMinValue(32)
-                                                                 : APInt::getSignedMaxValue(32));
-  if (auto vector = dyn_cast<VectorType>(type))
-    value = DenseElementsAttr::get(vector, value);
-  return arith::ConstantOp::create(b, type, cast<TypedAttr>(value));
-}
-
-Value KernelEmitter::constantVector(FloatAttr number) {
-  auto type = cast<VectorType>(vectorOf(number.getType()));
-  return arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, Attribute(number)));
-}
-
-/// Halves and combines until one element is left: the same order for every length, so the same bits.
-Value KernelEmitter::horizontal(ReductionKind kind, Value vector) {
-  for (int64_t width = W; width > 1; width /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t i = 0; i < width / 2; ++i) {
-      low.push_back(i);
-      high.push_back(i + width / 2);
-    }
-    Value x = vector::ShuffleOp::create(b, vector, vector, low),
-          y = vector::ShuffleOp::create(b, vector, vector, high);
-    vector = combine(kind, x, y);
-  }
-  return vector::ExtractOp::create(b, vector, int64_t(0));
 }
 
 /// Whether one block of the sweep holds all that the reduction adds up.
-bool KernelEmitter::coversLanes(ReduceOp reduce, const Sweep &sweep) const {
+bool SweepEmitter::coversLanes(ReduceOp reduce, const Sweep &sweep) const {
   SweepShape shape = shapeOf(sweep);
   return reduce.getOver().size() == 1 && reduce.getOver()[0] == sweep.lane && !sweep.dot &&
          sweep.products.empty() && !shape.skips && shape.vectors == vectorsOf(shape.lanesSize);
 }
 
-Value KernelEmitter::tailMask(const Point &point, int64_t vector, int64_t size) {
-  if ((vector + 1) * W <= size)
-    return {};
-  SmallVector<bool> bits;
-  for (int64_t i = 0; i < W; ++i)
-    bits.push_back(vector * W + i < size);
-  auto type = cast<VectorType>(vectorOf(b.getI1Type()));
-  return arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
-}
-
-void KernelEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point &point, StringAttr row,
-                                const Block2D &block) {
+void SweepEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point &point, StringAttr row,
+                               const VectorBlock &block) {
   ReductionKind kind = reduce.getKind();
   SmallVector<AxisRef> over = names(reduce.getOver());
-  const TileView view = ownView(reduce.getResult());
+  const TileView view = tiles.ownView(reduce.getResult());
   bool overLane = !sweep.lane || llvm::is_contained(over, sweep.lane.getValue());
   auto at = [&](int64_t r, int64_t v) { return point.moved(row, r).moved(sweep.lane, v * W); };
   for (size_t r = 0; r < block.size(); ++r) {
@@ -292,34 +82,11 @@ void KernelEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point
   }
 }
 
-//===----------------------------------------------------------------------===//
-// What a mask leaves out
-//===----------------------------------------------------------------------===//
-
-Index KernelEmitter::minimum(Index x, Index y) {
-  if (!x.value && !y.value)
-    return std::min(x.constant, y.constant);
-  return Index(arith::MinSIOp::create(b, asValue(x), asValue(y)));
-}
-
-Index KernelEmitter::maximum(Index x, Index y) {
-  if (!x.value && !y.value)
-    return std::max(x.constant, y.constant);
-  return Index(arith::MaxSIOp::create(b, asValue(x), asValue(y)));
-}
-
-Index KernelEmitter::boundOf(const Constraint &constraint) {
-  Index bound = -constraint.constant;
-  for (auto [value, factor] : constraint.terms)
-    bound = add(bound, multiply(Index(scalars.lookup(value)), -factor));
-  return bound;
-}
-
-std::pair<Index, Index> KernelEmitter::rowRange(const Sweep &sweep, StringAttr row, int64_t rowSize,
-                                                int64_t step, Index firstLane, int64_t lanes) {
+std::pair<Index, Index> SweepEmitter::rowRange(const Sweep &sweep, StringAttr row, int64_t rowSize,
+                                               int64_t step, Index firstLane, int64_t lanes) {
   Index begin = 0, end = rowSize;
   for (const Constraint &constraint : sweep.skips) {
-    Index bound = boundOf(constraint);
+    Index bound = tiles.boundOf(constraint);
     // row - lane <= bound for some lane; lane - row <= bound for some lane; or without a lane.
     if (constraint.plus == row && (!constraint.minus || constraint.minus == sweep.lane))
       end = minimum(end, add(bound, constraint.minus ? firstLane + lanes : Index(1)));
@@ -338,8 +105,8 @@ std::pair<Index, Index> KernelEmitter::rowRange(const Sweep &sweep, StringAttr r
   return {begin, maximum(begin, rounded(end, step - 1))};
 }
 
-void KernelEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAttr row, Index begin,
-                                Index end, Index firstLane, int64_t vectors) {
+void SweepEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAttr row, Index begin, Index end,
+                               Index firstLane, int64_t vectors) {
   if (!begin.value && !end.value && begin.constant >= end.constant)
     return;
   using Body = function_ref<void(Value, const Point &, Value)>;
@@ -360,16 +127,18 @@ void KernelEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAt
               constantVector(outside));
   };
   fill([&](Value value) { return plan.placeOf(value, plan.laneOf(value)) != nullptr; }, 1,
-       [&](Value value, const Point &point, Value constant) { storeLocal(value, point, constant); });
+       [&](Value value, const Point &point, Value constant) { tiles.storeLocal(value, point, constant); });
   fill([&](Value value) { return plan.pairStoreOf(value) != nullptr; }, 2,
-       [&](Value value, const Point &point, Value constant) { storePair(value, point, constant, constant); });
+       [&](Value value, const Point &point, Value constant) {
+         tiles.storePair(value, point, constant, constant);
+       });
 }
 
 //===----------------------------------------------------------------------===//
 // Sweeps
 //===----------------------------------------------------------------------===//
 
-KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
+SweepEmitter::SweepShape SweepEmitter::shapeOf(const Sweep &sweep) const {
   SweepShape shape;
   for (const Axis &axis : sweep.axes) {
     if (axis.name == sweep.lane) {
@@ -430,8 +199,8 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
   return shape;
 }
 
-void KernelEmitter::startReduction(ReduceOp reduce, const Sweep &sweep) {
-  const TileView view = ownView(reduce.getResult());
+void SweepEmitter::startReduction(ReduceOp reduce, const Sweep &sweep) {
+  const TileView view = tiles.ownView(reduce.getResult());
   TileType type = reduce.getType();
   loopOver(type.getAxes(), {view.lane}, Point{view.lane, {}}, [&](const Point &row) {
     loopVectors(view.lane ? type.getSize(view.lane) : 1, [&](Index lane) {
@@ -444,36 +213,30 @@ void KernelEmitter::startReduction(ReduceOp reduce, const Sweep &sweep) {
   });
 }
 
-void KernelEmitter::openResults(Operation *op, const Sweep &sweep) {
+void SweepEmitter::openResults(Operation *op, const Sweep &sweep) {
   for (Value result : op->getResults()) {
-    definePlace(result, plan.laneOf(result));
+    tiles.definePlace(result, plan.laneOf(result));
     if (const Copy *copy = plan.pairStoreOf(result)) {
-      TileView view = placeView(*plan.placeOf(result, copy->lane, copy->pairs), copy->lane);
+      TileView view = tiles.placeView(*plan.placeOf(result, copy->lane, copy->pairs), copy->lane);
       view.pairs = copy->pairs;
-      views[result].push_back(view);
+      tiles.addView(result, view);
     }
   }
-  auto window = [&](auto write) {
-    return makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(), write.getTileAxes(),
-                      write.getOffsets());
-  };
   if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !coversLanes(reduce, sweep))
     startReduction(reduce, sweep);
-  else if (auto write = dyn_cast<StoreOp>(op))
-    writes[op] = window(write);
-  else if (auto write = dyn_cast<AccumulateOp>(op))
-    writes[op] = window(write);
+  else if (isa<StoreOp, AccumulateOp>(op))
+    windows.openWrite(op);
 }
 
-void KernelEmitter::emitSweep(const Sweep &sweep) {
+void SweepEmitter::emitSweep(const Sweep &sweep) {
   for (Operation *op : sweep.ops)
     openResults(op, sweep);
   if (sweep.dot)
     openResults(sweep.dot, sweep);
   if (DotOp dot = sweep.dot; dot && dot.getWhere())
-    isFinite = emitIsFinite(dot.getB());
+    masked.check(dot);
   if (sweep.dot && plan.tileProductOf(sweep.dot))
-    return emitTileProduct(sweep);
+    return unit.emitProduct(sweep);
   if (!sweep.products.empty())
     return emitStrips(sweep);
   SweepShape shape = shapeOf(sweep);
@@ -488,8 +251,8 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
   });
 }
 
-void KernelEmitter::emitLanes(const Sweep &sweep, const SweepShape &shape, const Point &outer,
-                              Index firstLane, int64_t vectors) {
+void SweepEmitter::emitLanes(const Sweep &sweep, const SweepShape &shape, const Point &outer, Index firstLane,
+                             int64_t vectors) {
   StringAttr row = shape.row;
   int64_t rows = shape.rows, rowSize = shape.rowSize;
   auto emitRows = [&](Index firstRow, int64_t count) {
@@ -513,11 +276,11 @@ void KernelEmitter::emitLanes(const Sweep &sweep, const SweepShape &shape, const
   fillSkipped(sweep, outer, row, end, rowSize, firstLane, vectors);
 }
 
-void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
-                                   int64_t vectors) {
-  Block2D product;
+void SweepEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
+                                  int64_t vectors) {
+  VectorBlock product;
   if (sweep.dot)
-    product = emitProduct(sweep, point, row, rows, vectors);
+    product = microKernel.emitProduct(sweep, point, row, rows, vectors);
   // One condition for all rows: between branches what they have in common would be loaded again, and sums
   // would wait in memory for the last row. Bounds are intervals, so the first and the last row tell.
   Value valid;
@@ -526,7 +289,7 @@ void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, Strin
     for (Operation *op : sweep.ops)
       if (isa<StoreOp, AccumulateOp>(op))
         for (int64_t r : {int64_t(0), rows - 1})
-          valid = both(valid, rowValid(writes[op], point.moved(row, r)));
+          valid = both(valid, windows.rowValid(op, point.moved(row, r)));
   auto emitRows = [&](bool valid) { emitSweepRows(sweep, point, row, rows, vectors, product, valid); };
   if (valid)
     emitIf(valid, [&] { emitRows(true); }, [&] { emitRows(false); });
@@ -534,10 +297,10 @@ void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, Strin
     emitRows(false);
 }
 
-void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
-                                  int64_t vectors, const Block2D &product, bool valid) {
+void SweepEmitter::emitSweepRows(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
+                                 int64_t vectors, const VectorBlock &product, bool valid) {
   DotOp dot = sweep.dot;
-  DenseMap<Operation *, Block2D> reduced;
+  DenseMap<Operation *, VectorBlock> reduced;
   // What tiles without rows, or without lanes, gave. It is not read again behind each write: the sweep writes
   // no such tile until its end.
   SmallVector<Locals> ofVector(vectors);
@@ -560,7 +323,7 @@ void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, String
       locals.insert(ofRow.begin(), ofRow.end());
       if (sweep.dot) {
         locals[dot.getResult()] = product[r][v];
-        storeLocal(dot.getResult(), there, product[r][v]);
+        tiles.storeLocal(dot.getResult(), there, product[r][v]);
       }
       Results inputs, written;
       emitOps(sweep, there, locals, inputs, written);
@@ -568,14 +331,14 @@ void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, String
       keep(ofVector[v], locals, row);
       // Where no condition follows, a vector is written at once: it needs no register until the row's end.
       for (auto [op, vector] : written)
-        if (valid && isPlain(writes[op], there.lane))
-          writeRow(op, vector, there, valid);
+        if (valid && windows.isPlain(op, there.lane))
+          windows.writeRow(op, vector, there, valid);
         else
           rowsOf[op].push_back(vector);
       for (Value value : pairsOfRows) {
         Value &even = evenRows[{value, v}];
         if (r % 2)
-          storePair(value, there.moved(row, -1), even, locals.lookup(value));
+          tiles.storePair(value, there.moved(row, -1), even, locals.lookup(value));
         else
           even = locals.lookup(value);
       }
@@ -583,7 +346,7 @@ void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, String
         // Rows that are added up take one row's registers.
         auto reduce = cast<ReduceOp>(op);
         bool overRow = row && llvm::is_contained(reduce.getOver().getValue(), row);
-        Block2D &block = reduced[op];
+        VectorBlock &block = reduced[op];
         block.resize(overRow ? 1 : rows);
         if (overRow && r > 0)
           block[0][v] = combine(reduce.getKind(), block[0][v], vector);
@@ -592,9 +355,59 @@ void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, String
       }
     }
     for (auto &[op, vectors] : rowsOf)
-      writeRow(op, vectors, point.moved(row, r), valid);
+      windows.writeRow(op, vectors, point.moved(row, r), valid);
   }
   for (Operation *op : sweep.ops)
     if (auto reduce = dyn_cast<ReduceOp>(op))
       reduceBlock(reduce, sweep, point, row, reduced[op]);
+}
+
+void SweepEmitter::emitStrips(const Sweep &sweep) {
+  // A strip's sums of all products stay in the first cache until the ops have read them.
+  SweepShape shape = shapeOf(sweep);
+  StringAttr row = shape.row, lane = sweep.lane;
+  constexpr int64_t stripRows = KernelPlan::kStripRows, stripLanes = KernelPlan::kStripLanes;
+  auto emitStrip = [&](const Point &outer, Index firstRow, int64_t rows, Index firstLane, int64_t lanes) {
+    for (DotOp dot : sweep.products) {
+      TileView to = tiles.placeView(*plan.placeOf(dot, lane), lane);
+      // As if the whole tile were there.
+      to.pointer =
+          gep(to.pointer, to.element, multiply(add(multiply(firstRow, to.stride(row)), firstLane), -1));
+      unit.emitStrip(dot, to, outer, firstRow, rows, firstLane, llvm::alignTo(lanes, KernelPlan::kTileLanes));
+      tiles.setView(dot.getResult(), to);
+    }
+    auto emitLanes = [&](Index i, int64_t count) {
+      for (int64_t v = 0; v < vectorsOf(lanes); v += shape.vectors)
+        emitSweepBlock(sweep, outer.with(lane, firstLane + v * W).with(row, add(firstRow, i)), row, count,
+                       std::min(shape.vectors, vectorsOf(lanes) - v));
+    };
+    int64_t whole = rows / shape.rows * shape.rows;
+    loopBlocks(whole, shape.rows, [&](Index i) { emitLanes(i, shape.rows); });
+    if (whole < rows)
+      emitLanes(whole, rows - whole);
+  };
+  auto emitColumn = [&](const Point &outer, Index firstLane, int64_t lanes) {
+    int64_t whole = shape.rowSize / stripRows * stripRows;
+    if (shape.skips && whole == shape.rowSize) {
+      auto [begin, end] = rowRange(sweep, row, shape.rowSize, stripRows, firstLane, lanes);
+      auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(stripRows));
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(loop.getBody()->getTerminator());
+        emitStrip(outer, Index(loop.getInductionVar()), stripRows, firstLane, lanes);
+      }
+      fillSkipped(sweep, outer, row, 0, begin, firstLane, vectorsOf(lanes));
+      fillSkipped(sweep, outer, row, end, shape.rowSize, firstLane, vectorsOf(lanes));
+      return;
+    }
+    loopBlocks(whole, stripRows, [&](Index i) { emitStrip(outer, i, stripRows, firstLane, lanes); });
+    if (whole < shape.rowSize)
+      emitStrip(outer, whole, shape.rowSize - whole, firstLane, lanes);
+  };
+  loopOver(sweep.axes, {lane, row}, Point{lane, {}}, [&](const Point &outer) {
+    int64_t whole = shape.lanesSize / stripLanes * stripLanes;
+    loopBlocks(whole, stripLanes, [&](Index firstLane) { emitColumn(outer, firstLane, stripLanes); });
+    if (whole < shape.lanesSize)
+      emitColumn(outer, whole, shape.lanesSize - whole);
+  });
 }

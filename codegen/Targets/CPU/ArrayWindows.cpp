@@ -1,18 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows of arrays: read in place where they lie whole and contiguous, copied with zeros beyond the bounds
 // where not.
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/ArrayWindows.h"
+
+#include "codegen/Targets/CPU/VectorOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "runtime/artifact.h"
 
 using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 using arith::CmpIPredicate;
 
-Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
-                                 ValueRange offsets, Value end, StringAttr endAxis) {
+/// Known where the value is a constant.
+static SmallVector<Index> indicesOf(ArrayRef<Value> values) {
+  return llvm::map_to_vector(values, [](Value value) {
+    APInt constant;
+    return matchPattern(value, m_ConstantInt(&constant)) ? Index(constant.getSExtValue()) : Index(value);
+  });
+}
+
+void ArrayWindows::loadArrays(KernelOp kernel, Value call, SizeValues &sizes) {
+  Type pointerType = call.getType();
+  auto field = [&](int32_t offset) {
+    Value at = LLVM::GEPOp::create(b, pointerType, b.getI8Type(), call, ArrayRef<LLVM::GEPArg>{offset});
+    return LLVM::LoadOp::create(b, pointerType, at);
+  };
+  Value data = field(offsetof(TaylorCall, data)), strides = field(offsetof(TaylorCall, strides));
+  Value workspace = field(offsetof(TaylorCall, workspace));
+  llvm::SmallDenseSet<Value> used;
+  kernel.walk([&](Operation *op) { used.insert(op->operand_begin(), op->operand_end()); });
+  int32_t next = 0;
+  // Bytes are added up where an array of the kernel comes after them, so that kernels of two functions with
+  // the same arrays first are the same code.
+  SmallVector<ArrayType> workspacesBefore;
+  Value workspaceOffset;
+  for (Operation &op : *cast<ProgramOp>(kernel->getParentOp()).getBlock()) {
+    if (isa<KernelOp>(op))
+      break;
+    Value array = op.getResult(0);
+    auto type = cast<ArrayType>(array.getType());
+    int32_t number = isa<TensorOp>(op) ? next++ : 0;
+    if (!used.contains(array)) {
+      if (isa<WorkspaceOp>(op))
+        workspacesBefore.push_back(type);
+      continue;
+    }
+    SmallVector<Value> extents = sizes.of(type);
+    ArrayOperand memory{Value(), {}, indicesOf(extents)};
+    size_t rank = extents.size();
+    if (isa<TensorOp>(op)) {
+      Value at = LLVM::GEPOp::create(b, pointerType, pointerType, data, ArrayRef<LLVM::GEPArg>{number});
+      memory.pointer = LLVM::LoadOp::create(b, pointerType, at);
+      for (size_t j = 0; j < rank; ++j) {
+        if (j + 1 == rank && type.getAxes()[j].extent.isStatic()) {
+          memory.strides.push_back(1);
+          continue;
+        }
+        Value from = LLVM::GEPOp::create(b, pointerType, b.getI64Type(), strides,
+                                         ArrayRef<LLVM::GEPArg>{int32_t(number * TAYLOR_MAX_RANK + j)});
+        memory.strides.push_back(Index(LLVM::LoadOp::create(b, b.getI64Type(), from)));
+      }
+    } else {
+      for (ArrayType before : workspacesBefore) {
+        Value bytes = sizes.workspaceBytes(before);
+        workspaceOffset = workspaceOffset ? sizes.add(workspaceOffset, bytes) : bytes;
+      }
+      workspacesBefore = {type};
+      memory.pointer = workspaceOffset ? gep(workspace, b.getI8Type(), Index(workspaceOffset)) : workspace;
+      memory.strides = indicesOf(sizes.stridesOf(extents, sizes.workspacePitch(type)));
+    }
+    arrays[array] = memory;
+  }
+}
+
+Value ArrayWindows::emitLookup(LookupOp op) {
+  const ArrayOperand &memory = arrays[op.getArray()];
+  Type element = op.getArray().getType().getElementType();
+  Index offset = 0;
+  Value inside = arith::ConstantOp::create(b, b.getBoolAttr(true));
+  for (auto [i, place] : llvm::enumerate(op.getPlace())) {
+    Index at = tiles.scalar(place);
+    offset = add(offset, multiply(at, memory.strides[i]));
+    inside = both(inside, both(compare(arith::CmpIPredicate::sge, at, 0),
+                               compare(arith::CmpIPredicate::slt, at, memory.extents[i])));
+  }
+  auto branch = scf::IfOp::create(b, TypeRange{b.getI64Type()}, inside, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value number = load(element, gep(memory.pointer, element, offset));
+  scf::YieldOp::create(b, ValueRange{arith::FPToSIOp::create(b, b.getI64Type(), number)});
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, ValueRange{constant(0)});
+  return branch.getResult(0);
+}
+
+Window ArrayWindows::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
+                                ValueRange offsets, Value end, StringAttr endAxis) {
   const ArrayOperand &memory = arrays[array];
   auto type = cast<ArrayType>(array.getType());
   Window window;
@@ -27,9 +113,9 @@ Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes
   };
   Index offset = 0;
   for (auto [i, axis] : llvm::enumerate(getWindow(type, tile, arrayAxes, tileAxes, offsets))) {
-    Index first = axis.offset ? Index(scalars.lookup(axis.offset)) : Index(0);
+    Index first = axis.offset ? Index(tiles.scalar(axis.offset)) : Index(0);
     offset = add(offset, multiply(first, memory.strides[i]));
-    Index extent = end && type.getAxes()[i].name == endAxis ? Index(scalars.lookup(end)) : memory.extents[i];
+    Index extent = end && type.getAxes()[i].name == endAxis ? Index(tiles.scalar(end)) : memory.extents[i];
     if (axis.tileAxis.empty()) {
       // A coordinate of the grid is within the array by construction.
       if (isPlaceOfGrid(axis.offset, type.getAxes()[i].extent))
@@ -54,14 +140,25 @@ Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes
   return window;
 }
 
-Value KernelEmitter::isWithin(const Window::Bound &bound, const Point &point) {
+void ArrayWindows::openWrite(Operation *op) {
+  auto open = [&](auto write) {
+    writes[op] = makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(),
+                            write.getTileAxes(), write.getOffsets());
+  };
+  if (auto store = dyn_cast<StoreOp>(op))
+    open(store);
+  else
+    open(cast<AccumulateOp>(op));
+}
+
+Value ArrayWindows::isWithin(const Window::Bound &bound, const Point &point) {
   Index index = point.along(bound.axis);
   if (bound.minus)
     index = subtract(index, point.along(bound.minus));
   return both(compare(CmpIPredicate::sge, index, bound.first), compare(CmpIPredicate::slt, index, bound.end));
 }
 
-Value KernelEmitter::rowValid(const Window &window, const Point &point) {
+Value ArrayWindows::rowValid(const Window &window, const Point &point) {
   Value valid = window.valid;
   for (const Window::Bound &bound : window.bounds)
     if (!bound.has(point.lane))
@@ -70,7 +167,7 @@ Value KernelEmitter::rowValid(const Window &window, const Point &point) {
 }
 
 /// Lanes [first, end) of the vector at `point`, of an axis with `size` elements in the tile.
-Value KernelEmitter::laneMask(const Window &window, const Point &point, int64_t size) {
+Value ArrayWindows::laneMask(const Window &window, const Point &point, int64_t size) {
   Index at = point.along(point.lane);
   auto clamp = [&](Index bound) {
     Value distance = arith::SubIOp::create(b, asValue(bound), asValue(at));
@@ -99,79 +196,12 @@ Value KernelEmitter::laneMask(const Window &window, const Point &point, int64_t 
   return mask;
 }
 
-/// From the array's element type to the register's.
-Value KernelEmitter::fromStorage(Value memory, Type element) {
-  Type from = getElementTypeOrSelf(memory.getType());
-  Type to = registerType(element);
-  if (from == to)
-    return memory;
-  Type wanted = isa<VectorType>(memory.getType()) ? vectorOf(to) : to;
-  if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, wanted, memory);
-  return arith::TruncFOp::create(b, wanted, memory);
-}
-
-Value KernelEmitter::toStorage(Value value, Type element) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (from == element)
-    return value;
-  if (auto widened = value.getDefiningOp<arith::ExtFOp>();
-      widened && getElementTypeOrSelf(widened.getIn().getType()) == element)
-    return widened.getIn();
-  if (element.isBF16()) {
-    bool isVector = isa<VectorType>(value.getType());
-    if (from.isF64())
-      value = arith::TruncFOp::create(b, isVector ? vectorOf(b.getF32Type()) : Type(b.getF32Type()), value);
-    if (!isVector || !target.hasBF16)
-      return emitRoundToBF16(b, value);
-  }
-  Type wanted = isa<VectorType>(value.getType()) ? vectorOf(element) : element;
-  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, wanted, value);
-  return arith::TruncFOp::create(b, wanted, value);
-}
-
-/// 16-bit floats cross memory as integers: LLVM takes bf16 apart with library calls where the target has
-/// none.
-static Type memoryType(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() != 16)
-    return type;
-  Type i16 = IntegerType::get(type.getContext(), 16);
-  auto vector = dyn_cast<VectorType>(type);
-  return vector ? Type(vector.clone(i16)) : i16;
-}
-
-/// The value, or its bits.
-static Value asType(ImplicitLocOpBuilder &b, Value value, Type type) {
-  return value.getType() == type ? value : Value(arith::BitcastOp::create(b, type, value));
-}
-
-Value KernelEmitter::loadElements(Type type, Value where, Value mask) {
-  Type inMemory = memoryType(type);
-  if (!mask)
-    return asType(b, load(inMemory, where), type);
-  unsigned alignment = getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
-  return asType(b, LLVM::MaskedLoadOp::create(b, inMemory, where, mask, zeroOf(inMemory), alignment), type);
-}
-
-Value KernelEmitter::loadTile(const TileView &view, Value where, bool isVector) {
-  return fromStorage(loadElements(isVector ? vectorOf(view.element) : view.element, where, {}), view.element);
-}
-
-void KernelEmitter::storeTile(const TileView &view, Value vector, Value where) {
-  if (getElementTypeOrSelf(vector.getType()).isInteger(1))
-    vector = arith::ExtUIOp::create(b, vectorOf(view.element), vector);
-  vector = toStorage(vector, view.element);
-  store(asType(b, vector, memoryType(vector.getType())), where);
-}
-
 static bool isBound(const Window &window, StringAttr axis) {
   return llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.has(axis); });
 }
 
-void KernelEmitter::copyVectors(const Window &window, const TileView &from, const TileView &to,
-                                const Point &row, int64_t size) {
+void ArrayWindows::copyVectors(const Window &window, const TileView &from, const TileView &to,
+                               const Point &row, int64_t size) {
   loopVectors(size, [&](Index lane) {
     Point point = row.with(to.lane, lane);
     Value mask;
@@ -184,8 +214,8 @@ void KernelEmitter::copyVectors(const Window &window, const TileView &from, cons
   });
 }
 
-void KernelEmitter::copyElements(const Window &window, const TileView &from, const TileView &to,
-                                 const Point &row, int64_t size) {
+void ArrayWindows::copyElements(const Window &window, const TileView &from, const TileView &to,
+                                const Point &row, int64_t size) {
   loopBlocks(size, 1, [&](Index i) {
     Point point = row.with(to.lane, i);
     auto read = [&] { return fromStorage(loadElements(from.element, address(from, point), {}), to.element); };
@@ -204,7 +234,7 @@ void KernelEmitter::copyElements(const Window &window, const TileView &from, con
   });
 }
 
-void KernelEmitter::copyWindow(const Window &window, TileType tile, const TileView &to) {
+void ArrayWindows::copyWindow(const Window &window, TileType tile, const TileView &to) {
   StringAttr lane = to.lane;
   int64_t size = lane ? tile.getSize(lane) : 1;
   Index laneStride = lane ? window.stride(lane) : Index(0);
@@ -238,11 +268,11 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const TileVi
   });
 }
 
-void KernelEmitter::emitWindow(LoadOp op) {
+void ArrayWindows::emitWindow(LoadOp op) {
   TileType tile = op.getType();
   StringAttr lane = plan.laneOf(op.getResult());
   const ScratchPlace &place = *plan.placeOf(op.getResult(), lane);
-  TileView scratchView = placeView(place, lane);
+  TileView scratchView = tiles.placeView(place, lane);
   Window window = makeWindow(op.getArray(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
                              op.getEnd(), op.getEndAxisAttr());
   if (op.getInside()) {
@@ -251,7 +281,7 @@ void KernelEmitter::emitWindow(LoadOp op) {
   }
   if (!plan.mayReadInPlace(op)) {
     copyWindow(window, tile, scratchView);
-    views[op.getResult()].push_back(scratchView);
+    tiles.addView(op.getResult(), scratchView);
     return;
   }
   // In place: every element within bounds, lanes contiguous.
@@ -266,7 +296,7 @@ void KernelEmitter::emitWindow(LoadOp op) {
   if (!whole) {
     view.pointer = window.pointer;
     view.strides = window.strides;
-    views[op.getResult()].push_back(view);
+    tiles.addView(op.getResult(), view);
     return;
   }
   SmallVector<Type> types = {window.pointer.getType()};
@@ -294,7 +324,7 @@ void KernelEmitter::emitWindow(LoadOp op) {
       if (!same)
         stride = Index(chosen);
     }
-  views[op.getResult()].push_back(view);
+  tiles.addView(op.getResult(), view);
 }
 
 //===----------------------------------------------------------------------===//
@@ -308,15 +338,15 @@ static bool isFirstLane(Value mask) {
          *lanes.value_begin<bool>();
 }
 
-void KernelEmitter::writeContiguous(const Window &window, bool accumulate, Value vector, Value where,
-                                    Value mask) {
+void ArrayWindows::writeContiguous(const Window &window, bool accumulate, Value vector, Value where,
+                                   Value mask) {
   unsigned alignment = window.element.getIntOrFloatBitWidth() / 8;
   if (accumulate) {
     Value old = loadElements(vectorOf(window.element), where, mask);
     vector = combine(ReductionKind::sum, fromStorage(old, getElementTypeOrSelf(vector.getType())), vector);
   }
   Value stored = toStorage(vector, window.element);
-  stored = asType(b, stored, memoryType(stored.getType()));
+  stored = asType(stored, memoryType(stored.getType()));
   // Of a vector of 16 bits that was truncated, LLVM 22 writes four bytes of a lane that is alone.
   if (mask && isFirstLane(mask))
     store(LLVM::ExtractElementOp::create(b, stored, asValue(Index(0))), where);
@@ -327,15 +357,15 @@ void KernelEmitter::writeContiguous(const Window &window, bool accumulate, Value
 }
 
 /// Element by element: lanes that do not lie side by side.
-void KernelEmitter::writeScalars(const Window &window, bool accumulate, Value vector, Value where, Value mask,
-                                 Index stride) {
+void ArrayWindows::writeScalars(const Window &window, bool accumulate, Value vector, Value where, Value mask,
+                                Index stride) {
   loopBlocks(W, 1, [&](Index i) {
     auto write = [&] {
       Value at = gep(where, window.element, multiply(i, stride));
       Value x = LLVM::ExtractElementOp::create(b, vector, asValue(i));
       if (accumulate)
         x = combine(ReductionKind::sum, fromStorage(loadElements(window.element, at, {}), x.getType()), x);
-      store(asType(b, toStorage(x, window.element), memoryType(window.element)), at);
+      store(asType(toStorage(x, window.element), memoryType(window.element)), at);
     };
     if (mask)
       emitIf(LLVM::ExtractElementOp::create(b, mask, asValue(i)), write);
@@ -344,20 +374,7 @@ void KernelEmitter::writeScalars(const Window &window, bool accumulate, Value ve
   });
 }
 
-void KernelEmitter::emitIf(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
-  auto region = [&](function_ref<void()> body) {
-    return [this, body](OpBuilder &, Location) {
-      body();
-      scf::YieldOp::create(b);
-    };
-  };
-  if (otherwise)
-    scf::IfOp::create(b, condition, region(then), region(otherwise));
-  else
-    scf::IfOp::create(b, condition, region(then));
-}
-
-Value KernelEmitter::writeMask(Operation *op, const Window &window, const Point &point) {
+Value ArrayWindows::writeMask(Operation *op, const Window &window, const Point &point) {
   if (!point.lane) {
     // All lanes are equal; element 0 is the tile's one.
     SmallVector<bool> first(W, false);
@@ -372,7 +389,7 @@ Value KernelEmitter::writeMask(Operation *op, const Window &window, const Point 
   return at.value ? Value() : tailMask(point, at.constant / W, size);
 }
 
-bool KernelEmitter::isPlain(const Window &window, StringAttr lane) const {
+bool ArrayWindows::isPlain(const Window &window, StringAttr lane) const {
   if (!lane || isBound(window, lane))
     return false;
   Index stride = window.stride(lane);
@@ -381,7 +398,7 @@ bool KernelEmitter::isPlain(const Window &window, StringAttr lane) const {
 
 /// Whether so many vectors from `point` on lie in the array; null where they surely do, or where that is not
 /// asked: masks cost nothing, or the row ends within the vectors.
-Value KernelEmitter::lanesValid(Operation *op, const Window &window, const Point &point, int64_t vectors) {
+Value ArrayWindows::lanesValid(Operation *op, const Window &window, const Point &point, int64_t vectors) {
   if (!target.slowMaskedStores || !point.lane || !isBound(window, point.lane))
     return {};
   int64_t size = cast<TileType>(op->getOperand(0).getType()).getSize(point.lane);
@@ -402,7 +419,7 @@ Value KernelEmitter::lanesValid(Operation *op, const Window &window, const Point
 
 /// Conditions once per row: a branch for each vector would part what the vectors of a row have in common,
 /// which is loaded again behind each.
-void KernelEmitter::writeRow(Operation *op, ArrayRef<Value> vectors, const Point &point, bool valid) {
+void ArrayWindows::writeRow(Operation *op, ArrayRef<Value> vectors, const Point &point, bool valid) {
   const Window &window = writes[op];
   bool accumulate = isa<AccumulateOp>(op);
   TileView view;

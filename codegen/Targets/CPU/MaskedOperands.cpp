@@ -3,7 +3,8 @@
 // only where the other operand holds an infinity or no number. One pass over that operand tells; if it does,
 // its elements are cleared where the mask does not hold, as they are multiplied or, for the matrix unit, in a
 // copy. So rows that do not see a token have the same bits whatever the token holds.
-#include "codegen/Targets/CPU/KernelEmitter.h"
+#include "codegen/Targets/CPU/MaskedOperands.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -19,7 +20,7 @@ static Value splatOf(ImplicitLocOpBuilder &b, Type type, int64_t bits) {
                                    DenseElementsAttr::get(cast<ShapedType>(type), b.getI16IntegerAttr(bits)));
 }
 
-Value KernelEmitter::finiteLanes(Value vector) {
+Value MaskedOperands::finiteLanes(Value vector) {
   auto type = cast<VectorType>(vector.getType());
   if (!type.getElementType().isBF16()) {
     Value zero = zeroOf(type);
@@ -33,11 +34,11 @@ Value KernelEmitter::finiteLanes(Value vector) {
 
 /// One pass over a tile's vectors: sums of x * 0, or the largest magnitude of 16-bit numbers as bits. There
 /// are several, so that one need not wait for the other.
-struct KernelEmitter::FiniteScan {
+struct MaskedOperands::FiniteScan {
   static constexpr int64_t kSums = 4;
   using Sums = SmallVector<Value>;
 
-  KernelEmitter &emitter;
+  MaskedOperands &emitter;
   ImplicitLocOpBuilder &b;
   const TileView view;
   TileType type;
@@ -46,8 +47,8 @@ struct KernelEmitter::FiniteScan {
   Type unit;
   int64_t W, size, perLane; ///< Lanes of pairs lie in two vectors.
 
-  FiniteScan(KernelEmitter &emitter, Value tile)
-      : emitter(emitter), b(emitter.b), view(emitter.views[tile].front()),
+  FiniteScan(MaskedOperands &emitter, Value tile)
+      : emitter(emitter), b(emitter.b), view(emitter.tiles.anyView(tile)),
         type(cast<TileType>(tile.getType())), lane(view.lane),
         isBits(view.element.isBF16() || view.element.isF16()),
         unit(isBits ? Type(b.getI16Type()) : view.element), W(emitter.W), size(lane ? type.getSize(lane) : 1),
@@ -136,7 +137,7 @@ struct KernelEmitter::FiniteScan {
   }
 };
 
-Value KernelEmitter::emitIsFinite(Value tile) {
+Value MaskedOperands::emitIsFinite(Value tile) {
   FiniteScan scan(*this, tile);
   Value all = scan.total();
   if (!scan.isBits)
@@ -146,10 +147,10 @@ Value KernelEmitter::emitIsFinite(Value tile) {
                                arith::ConstantOp::create(b, b.getI16IntegerAttr(exponent)));
 }
 
-Value KernelEmitter::clearMasked(DotOp dot, StringAttr pairs, Value vector, const Point &point) {
+Value MaskedOperands::clearMasked(DotOp dot, StringAttr pairs, Value vector, const Point &point) {
   auto visibleAt = [&](const Point &there) {
     Locals locals;
-    return fetch(dot.getWhere(), there, locals);
+    return tiles.fetch(dot.getWhere(), there, locals);
   };
   Value visible = visibleAt(point);
   if (pairs)
@@ -158,18 +159,7 @@ Value KernelEmitter::clearMasked(DotOp dot, StringAttr pairs, Value vector, cons
   return arith::SelectOp::create(b, keep, vector, zeroOf(vector.getType()));
 }
 
-Value KernelEmitter::elementAddress(const TileView &view, const Point &point) {
-  if (!view.pairs)
-    return address(view, point);
-  Value k = asValue(point.along(view.pairs));
-  Point even = point;
-  for (auto &[axis, index] : even.at)
-    if (axis == view.pairs)
-      index = Index(arith::AndIOp::create(b, k, constant(-2)));
-  return gep(address(view, even), view.element, Index(arith::AndIOp::create(b, k, constant(1))));
-}
-
-void KernelEmitter::copyCleared(TileType type, const TileView &from, const TileView &to) {
+void MaskedOperands::copyCleared(TileType type, const TileView &from, const TileView &to) {
   loopOver(type.getAxes(), {}, Point{}, [&](const Point &point) {
     Value x = load(b.getI16Type(), elementAddress(from, point));
     Value magnitude =
@@ -180,8 +170,8 @@ void KernelEmitter::copyCleared(TileType type, const TileView &from, const TileV
   });
 }
 
-void KernelEmitter::addVisible(DotOp dot, const TileView &weights, const TileView &values,
-                               const TileView &sums) {
+void MaskedOperands::addVisible(DotOp dot, const TileView &weights, const TileView &values,
+                                const TileView &sums) {
   TileType type = dot.getB().getType();
   SmallVector<Axis> others;
   for (const Axis &axis : dot.getType().getAxes())
@@ -195,7 +185,7 @@ void KernelEmitter::addVisible(DotOp dot, const TileView &weights, const TileVie
     emitIf(isBad, [&] {
       loopOver(others, {}, point, [&](const Point &there) {
         Locals locals;
-        Value visible = vector::ExtractOp::create(b, fetch(dot.getWhere(), there, locals), int64_t(0));
+        Value visible = vector::ExtractOp::create(b, tiles.fetch(dot.getWhere(), there, locals), int64_t(0));
         emitIf(visible, [&] {
           Value w =
               fromStorage(loadElements(weights.element, elementAddress(weights, there), {}), b.getF32Type());
