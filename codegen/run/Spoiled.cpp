@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Checks.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <limits>
@@ -104,6 +106,29 @@ std::vector<bool> reached(const Array &before, const Array &after, int64_t tile,
   return is;
 }
 
+/// Whether an input reaches a result past all sums over keys, as a gate of the query does.
+bool passesSums(BlockArgument input) {
+  llvm::SetVector<Operation *> reached;
+  ForwardSliceOptions options;
+  options.filter = [](Operation *op) { return !isa<RecurrencesOp, RecurrenceOp>(op); };
+  getForwardSlice(input, &reached, options);
+  return llvm::any_of(reached, [&](Operation *op) {
+    return isa<YieldOp>(op) && op->getParentOp() == input.getOwner()->getParentOp();
+  });
+}
+
+/// Spoiled tokens whose gradient may be NaN though nothing sees them: 0 times the token itself is computed,
+/// in the states of keys, or in a formula past all sums. The gradients of other tokens are as ever.
+ReachedTokens ownGradients(const Problem &problem, size_t input, const RunOptions &options) {
+  ReachedTokens own;
+  if (options.form != "parallel")
+    own.keys = options.spoiledKeys;
+  SpecOp spec = problem.spec;
+  if (passesSums(spec.getBody().getArgument(input)))
+    own.queries = options.spoiledQueries;
+  return own;
+}
+
 } // namespace
 
 LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Outcome &clean,
@@ -164,9 +189,14 @@ LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Outcome &c
   for (auto [i, cotangent] : llvm::enumerate(problem.cotangents))
     judge(nullptr, cotangent.name, before->outputs[i], after->outputs[i], most.outputs[i], clean.outputs[i],
           again->outputs[i]);
-  for (size_t i = 0; i < before->gradients.size(); ++i)
-    if (!options.absentGradients.contains(problem.inputs[i].name))
-      judge(&reachedTokens, "gradient " + problem.inputs[i].name, before->gradients[i], after->gradients[i],
-            most.gradients[i], clean.gradients[i], again->gradients[i]);
+  for (size_t i = 0; i < before->gradients.size(); ++i) {
+    if (options.absentGradients.contains(problem.inputs[i].name))
+      continue;
+    ReachedTokens tokens = ownGradients(problem, i, options);
+    tokens.queries.insert(reachedTokens.queries.begin(), reachedTokens.queries.end());
+    tokens.keys.insert(reachedTokens.keys.begin(), reachedTokens.keys.end());
+    judge(&tokens, "gradient " + problem.inputs[i].name, before->gradients[i], after->gradients[i],
+          most.gradients[i], clean.gradients[i], again->gradients[i]);
+  }
   return success(passes);
 }
