@@ -12,7 +12,7 @@
 #include "dialect/Taylor/Axes.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
-#include "passes/Specification/AddDocuments.h"
+#include "passes/Specification/Rewrites.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

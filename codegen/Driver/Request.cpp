@@ -7,7 +7,7 @@
 
 #include "dialect/Taylor/Parameters.h"
 #include "passes/Passes.h"
-#include "passes/Specification/AddDocuments.h"
+#include "passes/Specification/Rewrites.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringSet.h"

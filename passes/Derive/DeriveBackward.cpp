@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "passes/Debug.h"
-#include "passes/Derive/OrderAxes.h"
 #include "passes/Passes.h"
+#include "passes/Specification/Rewrites.h"
 
 #include "mlir/IR/IRMapping.h"
 

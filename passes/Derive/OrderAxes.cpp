@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/Derive/OrderAxes.h"
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Specification/Rewrites.h"
 
 using namespace mlir;
 using namespace taylor;

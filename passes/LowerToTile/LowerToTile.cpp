@@ -2,11 +2,11 @@
 //
 // Assembles a tile program: its arrays, and a kernel for each `fusion.kernel`.
 #include "passes/Debug.h"
+#include "passes/LowerToTile/FunctionRewrites.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Passes.h"
-#include "passes/LowerToTile/Precision.h"
 #include "passes/LowerToTile/ProgramArrays.h"
 #include "passes/LowerToTile/StateEmitter.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sums over pairs: which arrays have memory for them, and their tiles.
+#include "passes/LowerToTile/FunctionRewrites.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/PairEmitter.h"
-#include "passes/LowerToTile/PreparePairs.h"
 #include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"

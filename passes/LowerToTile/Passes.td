@@ -19,7 +19,7 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     keeps; without a plan, the defaults of TileSizes.h.
 
     Where less exact instructions give enough, operations say so by a fast-math flag
-    (`Precision.h`): exponentials of differences from a running maximum or between running sums,
+    (`Precision.cpp`): exponentials of differences from a running maximum or between running sums,
     which are factors of weights, unless a weight has numbers next to exponentials; quotients and
     square roots, unless a floor or a comparison reads them, also in another operation.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/LowerToTile/Precision.h"
+#include "passes/LowerToTile/FunctionRewrites.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Tile/TileDialect.h"

@@ -2,9 +2,9 @@
 // What the lowering to tiles cannot lower, said before anything is planned; and arrays as kernels want them.
 // FusionPasses.td has the rule.
 #include "passes/Debug.h"
+#include "passes/LowerToTile/FunctionRewrites.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/Passes.h"
-#include "passes/LowerToTile/PreparePairs.h"
 
 #include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"

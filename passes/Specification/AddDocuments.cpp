@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sequences of several documents. Passes.td has the rule.
-#include "passes/Specification/AddDocuments.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "passes/Algebra/PairwiseRewrite.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
+#include "passes/Specification/Rewrites.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"

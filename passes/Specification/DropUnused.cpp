@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/Specification/DropUnused.h"
+#include "passes/Specification/Rewrites.h"
 
 #include "llvm/ADT/BitVector.h"
 

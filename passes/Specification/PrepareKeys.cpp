@@ -7,7 +7,7 @@
 #include "dialect/Taylor/Carried.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
-#include "passes/Specification/DropUnused.h"
+#include "passes/Specification/Rewrites.h"
 #include "passes/States/StateCarrier.h"
 
 #include "mlir/IR/IRMapping.h"

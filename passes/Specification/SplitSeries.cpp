@@ -5,7 +5,7 @@
 #include "dialect/Taylor/RegionDerivative.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
-#include "passes/Specification/DropUnused.h"
+#include "passes/Specification/Rewrites.h"
 #include "passes/Specification/Series.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,8 +6,8 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "passes/Debug.h"
-#include "passes/Derive/OrderAxes.h"
 #include "passes/Passes.h"
+#include "passes/Specification/Rewrites.h"
 #include "passes/States/StateCarrier.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

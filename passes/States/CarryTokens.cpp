@@ -3,7 +3,7 @@
 // Running sums and maxima, shifts, convolutions and recurrences that go on where another call ended.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
-#include "passes/Specification/AddDocuments.h"
+#include "passes/Specification/Rewrites.h"
 #include "passes/States/StateCarrier.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

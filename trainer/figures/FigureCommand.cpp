@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/figures/FigureCommand.h"
+#include "trainer/Commands.h"
 #include "trainer/config/Config.h"
 #include "trainer/distributed/World.h"
 #include "trainer/figures/FigureData.h"

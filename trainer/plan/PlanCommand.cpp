@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/plan/PlanCommand.h"
+#include "trainer/Commands.h"
 #include "trainer/model/AttentionKernel.h"
 #include "trainer/plan/Plan.h"
 #include "trainer/report/Progress.h"

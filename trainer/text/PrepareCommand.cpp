@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/text/PrepareCommand.h"
+#include "trainer/Commands.h"
 #include "trainer/support/Numbers.h"
 
 namespace taylor::trainer {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sequences of several documents, one behind the other.
-#ifndef TAYLOR_PASSES_SPECIFICATION_ADDDOCUMENTS_H
-#define TAYLOR_PASSES_SPECIFICATION_ADDDOCUMENTS_H
+// Changes of a whole specification that are no pass of their own, or are made in several places.
+#ifndef TAYLOR_PASSES_SPECIFICATION_REWRITES_H
+#define TAYLOR_PASSES_SPECIFICATION_REWRITES_H
 
 #include "dialect/Taylor/TaylorDialect.h"
 
@@ -18,6 +18,15 @@ inline constexpr llvm::StringLiteral kLengthsAttr = "taylor.lengths";
 /// attention of each document by itself (Passes.td, taylor-add-documents, has the rule). What has no such
 /// meaning is an error where it stands.
 mlir::LogicalResult addDocuments(SpecOp spec);
+
+/// Removes operations without users and arguments that are then without users.
+void dropUnused(SpecOp spec);
+
+/// Where an argument has its axes in another order than the table in dialect/Taylor/README.md, it is read
+/// through a map that has them in this one; what operations make of it follows, and results get their own
+/// order back at the end. States, whose features come before the channels of values, and integers stay as
+/// they are.
+void orderAxes(SpecOp spec);
 
 } // namespace taylor
 
