@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "codegen/Targets/Choices.h.inc"
 
@@ -17,6 +18,9 @@ namespace taylor {
 
 /// bf16 or f16.
 inline bool isNarrow(StorageType type) { return type == StorageType::BF16 || type == StorageType::F16; }
+/// "unsupported target 'NAME'; expected a, b or c", the names that are known.
+std::string unsupportedTarget(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> known);
+
 /// Of an element.
 inline int64_t bytesOf(StorageType type) { return isNarrow(type) ? 2 : type == StorageType::F64 ? 8 : 4; }
 

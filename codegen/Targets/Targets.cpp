@@ -3,6 +3,7 @@
 // The one table of all targets' names.
 #include "codegen/Targets/NVPTX/Targets.h"
 #include "codegen/Targets/CPU/CPUTarget.h"
+#include "codegen/Targets/Choices.h"
 #include "codegen/Targets/NVPTX/NVPTXTarget.h"
 #include "codegen/Targets/Target.h"
 
@@ -55,19 +56,6 @@ std::string Target::checkLevel(Emission level) const {
          ", such as --target=sm_80";
 }
 
-/// "a, b or c".
-static std::string listNames() {
-  std::vector<std::string> names;
-  for (const Family &family : families)
-    for (llvm::StringRef name : family.names())
-      names.push_back(name.str());
-  for (auto make : addedTargets())
-    names.push_back(make()->getName());
-  std::string last = names.back();
-  names.pop_back();
-  return llvm::join(names, ", ") + " or " + last;
-}
-
 std::unique_ptr<Target> taylor::makeTarget(llvm::StringRef name, std::string &error) {
   for (const Family &family : families)
     if (family.has(name))
@@ -75,6 +63,13 @@ std::unique_ptr<Target> taylor::makeTarget(llvm::StringRef name, std::string &er
   for (auto make : addedTargets())
     if (std::unique_ptr<Target> target = make(); target->getName() == name)
       return target;
-  error = "unsupported target '" + name.str() + "'; expected " + listNames();
+  std::vector<llvm::StringRef> names;
+  for (const Family &family : families)
+    llvm::append_range(names, family.names());
+  std::vector<std::string> added;
+  for (auto make : addedTargets())
+    added.push_back(make()->getName());
+  names.insert(names.end(), added.begin(), added.end());
+  error = unsupportedTarget(name, names);
   return nullptr;
 }

@@ -92,8 +92,9 @@ LogicalResult SumOp::verify() {
 }
 
 LogicalResult TableOp::verify() {
-  if (!getRotated().getDefiningOp<RopeOp>())
-    return emitOpError("expected a result of taylor.rope");
+  auto op = getRotated().getDefiningOp<ArrayOpInterface>();
+  if (!op || !op.isRotation())
+    return emitOpError("expected a result of a rotation, as taylor.rope is one");
   return success();
 }
 

@@ -161,74 +161,27 @@ private:
     int begin = INT_MAX, end = -1;
     unsigned members = 0;
   };
-  struct Use {
-    int position;     // of the step, or the end of a loop around it that does not hold the definition
-    bool elementwise; // reads exactly the element that the step computes
-  };
-
-  // KernelLanes.cpp
+  // Stages
+  class LaneChooser;    // KernelLanes.cpp
+  class SweepPlanner;   // KernelSweeps.cpp
+  class PlaceAllocator; // KernelPlaces.cpp
   void chooseLanes();
-  void chooseLanes(Block &block);
-  StringAttr laneOfDot(DotOp dot) const;
-  /// Whether both operands lie along the one axis summed over, in whole vectors.
-  bool mayBeRowSum(DotOp dot) const;
-  /// Gives accumulators the lanes of what they add up, through maps that rescale them.
-  void setAccumulatorLane(Value accumulators, StringAttr lane);
-  StringAttr laneOfMap(Operation *op, ValueRange inputs, TileType type) const;
-  void setLane(Value value, StringAttr lane);
-  // KernelPlan.cpp
-  LogicalResult planBlock(Block &block);
-  LogicalResult planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front);
-  bool feedsAccumulators(MapOp map) const;
-  /// Whether only products read the map, as their mask: few of them ever do.
-  static bool isProductMask(MapOp map);
-  /// A store or accumulate of `tile` into `array`, which has the tile's axis `contiguous` last.
-  void planWrite(Operation *op, Value tile, Value array, StringAttr contiguous, std::vector<Step> &list,
-                 size_t segment);
-  /// A map, after copies of the inputs that lie along other lanes than its own.
-  void planMap(MapOp map, std::vector<Step> &list, size_t segment);
-  void planProduct(DotOp dot, std::vector<Step> &list);
-  /// An expansion or its adjoint, whose tokens lie in lanes; so do those of the tiles it reads.
-  void planFeatures(Operation *op, std::vector<Step> &list);
-  /// A new sweep at the end of the list, on account of `op`.
-  Sweep &addSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list);
-  /// Whether the sweep with one op more is still a basic block of a size that LLVM takes well.
-  bool hasRoom(const Sweep &sweep, Operation *op) const;
-  void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
-                 size_t segment);
-  void requirePack(Copy copy);
-  /// The same for what a sweep along `lane` reads next to others, if squares of vectors make it up: a gather
-  /// of each vector takes several times as long.
-  void requireLane(Value tile, StringAttr lane);
-  // KernelTiles.cpp
-  /// Moves products on the matrix unit into the one sweep that reads them.
+  LogicalResult planSweeps();
+  /// Moves products on the matrix unit into the one sweep that reads them. KernelTiles.cpp
   void moveProducts(Block &block);
   /// Has sweeps make copies with pairs of what they compute.
   void storePairs(Block &block);
+  void allocatePlaces();
+  /// The constraints that let sweeps leave elements out. KernelMasks.cpp
+  void findSkips(Block &block);
+
+  /// The one axis with more than one element; null where there is none, or another.
+  static StringAttr longAxisOf(TileType tile);
+  /// Whether both operands lie along the one axis summed over, in whole vectors.
+  bool mayBeRowSum(DotOp dot) const;
   /// Whether a value is read from its own place, and not from a copy with pairs alone.
   bool readsOwnPlace(Value value, const Sweep &sweep) const;
-  // KernelMasks.cpp
   bool unreadOutside(Value value, const Sweep &sweep, const Constraint &constraint) const;
-  void findSkips(Block &block);
-  // KernelPlaces.cpp
-  void numberSteps(Block &block, int &position);
-  void collectPlaces(Block &block);
-  void collectUses(Block &block);
-  void addUse(Value value, int position, bool elementwise, Operation *user);
-  void addSweepUse(Value value, const Step &step, Operation *user);
-  /// A strip's place holds the sums of one strip of a sweep with products of its own.
-  void makePlace(Copy copy, int position, bool isStrip = false);
-  ScratchPlace newPlace(Copy copy, int position, bool isStrip);
-  int lastUse(Value value) const;
-  bool merge(Copy into, Copy from);
-  void shareInit(Block &block);
-  void shareYield(Block &block);
-  void shareInPlace(Block &block);
-  /// Whether an op reads a value, itself or through what is computed where it is used.
-  bool reads(Operation *op, Value value) const;
-  /// Whether an op of the sweep that computes `result` reads `value` after that.
-  bool isReadLater(Value result, Value value) const;
-  void allocate();
 
   KernelOp kernel;
   const Processor &target;
@@ -238,9 +191,6 @@ private:
   DenseMap<Operation *, Sweep *> sweepOf;
   llvm::MapVector<Copy, ScratchPlace> places;
   std::vector<Slot> slots;
-  DenseMap<Value, SmallVector<Use>> uses;
-  DenseMap<Value, int> definedAt;
-  DenseMap<Operation *, std::pair<int, int>> loopRange;
   DenseSet<Copy> packs;
   DenseMap<Value, Copy> pairStores;
   DenseMap<Operation *, ScratchPlace> cleared;

@@ -9,7 +9,7 @@ namespace mlir::tile::cpu {
 /// Looks whether a masked product's operand is finite, and clears what is not where the mask does not hold.
 class MaskedOperands : VectorCode {
 public:
-  explicit MaskedOperands(TileElements &tiles) : VectorCode(tiles), plan(tiles.plan), tiles(tiles) {}
+  explicit MaskedOperands(TileElements &tiles) : VectorCode(tiles), tiles(tiles) {}
 
   /// Emits the check of the operand that meets the product's weights.
   void check(DotOp dot) { finite = emitIsFinite(dot.getB()); }
@@ -30,7 +30,6 @@ private:
   /// Lanes that are finite, of numbers or of bits of bf16.
   Value finiteLanes(Value vector);
 
-  const KernelPlan &plan;
   TileElements &tiles;
   Value finite;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/Choices.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -145,9 +146,7 @@ std::optional<Processor> mlir::tile::cpu::findTarget(llvm::StringRef fullName, s
   } else if (entry != std::end(tables)) {
     target = entry->table();
   } else {
-    llvm::ArrayRef<llvm::StringRef> names = targetNames();
-    error = "unsupported target '" + fullName.str() + "'; expected " + llvm::join(names.drop_back(), ", ") +
-            " or " + names.back().str();
+    error = taylor::unsupportedTarget(fullName, targetNames());
   }
   if (!target)
     return std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Targets.h"
+#include "codegen/Targets/Choices.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <vector>
@@ -73,8 +74,5 @@ llvm::ArrayRef<llvm::StringRef> mlir::simt::targetNames() {
 }
 
 std::string mlir::simt::describeUnknownTarget(llvm::StringRef name) {
-  llvm::ArrayRef<llvm::StringRef> names = targetNames();
-  return ("unsupported target '" + name + "'; expected " + llvm::join(names.drop_back(), ", ") + " or " +
-          names.back())
-      .str();
+  return taylor::unsupportedTarget(name, targetNames());
 }

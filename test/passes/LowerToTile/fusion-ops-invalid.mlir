@@ -94,7 +94,7 @@ taylor.function @sum of @f("input:x" %x: !row) {
 taylor.function @table of @f("input:x" %x: !row) {
   %y = taylor.map exp(%x) : !row
   fusion.kernel angles stage 0 grid(b, h, t) {
-    // expected-error @below {{'fusion.table' op expected a result of taylor.rope}}
+    // expected-error @below {{'fusion.table' op expected a result of a rotation, as taylor.rope is one}}
     fusion.table of %y : !row
   }
   taylor.yield "output:y" %y : !row
