@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A function's forms (parallel, chunked) on one target, and which of them runs a call.
+// A function's forms (parallel, long, chunked) on one target, and which of them runs a call.
 #ifndef TAYLOR_RUNTIME_FORMS_H
 #define TAYLOR_RUNTIME_FORMS_H
 #include "runtime/Call.h"

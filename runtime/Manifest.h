@@ -129,7 +129,7 @@ struct FormOperations {
 
 /// A function's code for one target in one form.
 struct FormCode {
-  std::string name; ///< "parallel" or "chunked".
+  std::string name; ///< "parallel", "long", "chunked" or "recurrent".
   CallCost cost;
   FormOperations operations;          ///< 0 where the manifest does not tell.
   int64_t features = 0, channels = 0; ///< Rows and columns of its first state; 0 without states.

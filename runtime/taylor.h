@@ -97,8 +97,8 @@ typedef struct TaylorRunOptions {
   void *stream;                /* of the GPU (CUstream, cudaStream_t); NULL: its default stream */
   const TaylorPtxOptions *ptx; /* NULL: the seed of $TAYLOR_PTX_SEED, or 0; checks unless
                                   $TAYLOR_PTX_CHECKS is 0; no profile */
-  const char *form; /* "parallel", "chunked": of those that the artifact has; NULL: the cheapest by the
-                       manifest's costs */
+  const char *form; /* "parallel", "long", "chunked": of those that the artifact has; NULL: the cheapest by
+                       the manifest's costs */
 } TaylorRunOptions;
 
 /* Loads an artifact. Refuses truncated, damaged and foreign files, another ABI, and code for other processors

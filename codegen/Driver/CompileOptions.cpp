@@ -49,8 +49,8 @@ std::string CompileOptions::check() const {
     return ("requires --dtype=bf16 for --bf16-products=" + stringifyBF16Products(bf16Products) +
             ", but got " + stringifyStorageType(dtype))
         .str();
-  if (form != "auto" && form != "parallel" && form != "chunked" && form != "recurrent")
-    return "expected --form=auto, parallel, chunked or recurrent, but got '" + form + "'";
+  if (!llvm::is_contained({"auto", "parallel", "long", "chunked", "recurrent"}, form))
+    return "expected --form=auto, parallel, long, chunked or recurrent, but got '" + form + "'";
   if (!decode.empty() && decode != "auto" && decode != "state" && decode != "cache")
     return "expected --decode=auto, state or cache, but got '" + decode + "'";
   if (!decode.empty() && form == "recurrent")

@@ -39,10 +39,11 @@ struct CompileOptions {
   /// How GPUs sum into rows where pairs are summed into columns too: in a kernel of their own and always to
   /// the same bits, or in any order.
   RowSumsChoice rowSums = RowSumsChoice::Separate;
-  /// How sums over pairs are computed: `parallel`, over all pairs; `chunked`, over those of a chunk, with
-  /// states between chunks (finite sums of powers only); or `auto`, both where the second may cost less, of
-  /// which each call takes the cheaper one. Levels that are printed have one form: of `auto` the parallel
-  /// one. `recurrent`: token after token, with states as arguments and results; forward only.
+  /// How sums over pairs are computed: `parallel`, over all pairs; `long`, with the target's tiles for long
+  /// sequences; `chunked`, over pairs of a chunk, with states between chunks (finite sums of powers only); or
+  /// `auto`, the first and those of the others that may cost less, of which each call takes the cheapest one.
+  /// Levels that are printed have one form: of `auto` the parallel one. `recurrent`: token after token, with
+  /// states as arguments and results; forward only.
   std::string form = "auto";
   /// Queries of a chunk; 0: the target's choice.
   int64_t chunk = 0;

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include <memory>
+#include <optional>
 
 namespace taylor {
 
@@ -53,11 +54,22 @@ struct TargetProblem {
 /// What tiles are for.
 enum class TileUse {
   Parallel,
+  /// All pairs too, of functions that have tiles by length (`Target::getLongForm`).
+  Short,
+  Long,
   Chunked,
   /// One new token or a few: sums over keys are recurrences.
   Steps,
   /// The same over all keys.
   FewQueries
+};
+
+/// What the form for long sequences costs, measured by the parallel form, which then is for short ones.
+struct LongForm {
+  /// The time of a pair, over that of the parallel form.
+  double pair = 1;
+  /// What a query costs more, in pairs of the parallel form: tiles that the mask cuts are larger.
+  double pairsOfQuery = 0;
 };
 
 /// Runs a pipeline on the module and shows the result to who watches the stages.
@@ -92,6 +104,11 @@ public:
   /// what lies in the caller's memory between kernels and calls stays as it is. The field `chunked` follows
   /// from `use`: who calls this sets it.
   virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
+  /// Whether a function, "forward" or "backward", has tiles of its own for long sequences, and what they
+  /// cost next to those for short ones.
+  virtual std::optional<LongForm> getLongForm(const TargetProblem &problem, llvm::StringRef function) const {
+    return std::nullopt;
+  }
   /// Why no code can be made of tile programs, such as that a block's memory has no room for the tiles of a
   /// kernel; empty if it can. What is wrong with them in other ways is said where their code is made.
   virtual std::string refuse(mlir::ModuleOp programs, const TargetProblem &problem) const { return ""; }

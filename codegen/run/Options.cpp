@@ -265,10 +265,12 @@ const std::vector<OptionRow> &optionRows() {
       {"bf16-products", "auto|rounded|split",
        "operands that are computed in f32, with --dtype=bf16, as in taylorc (default: auto)",
        [](O &o, S t) { return setChoice(o.bf16Products, "bf16-products", {"auto", "rounded", "split"}, t); }},
-      {"form", "auto|parallel|chunked|recurrent",
+      {"form", "auto|parallel|long|chunked|recurrent",
        "form of compiled kernels, as in taylorc, or of the kernels that --references are for\n"
        "(default: auto); recurrent requires --forward-only",
-       [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked", "recurrent"}, t); }},
+       [](O &o, S t) {
+         return setChoice(o.form, "form", {"auto", "parallel", "long", "chunked", "recurrent"}, t);
+       }},
       {"decode", "state|cache",
        "runs the function 'step' that taylorc --decode adds; requires --forward-only.\n"
        "state: t = u tokens, one after the other; cache: any queries over all keys, which the function\n"

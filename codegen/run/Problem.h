@@ -73,7 +73,9 @@ struct Outcome {
   bool inPieces = false;
   /// Some sums went through states.
   bool hasStates() const {
-    return inPieces || llvm::any_of(forms, [](const auto &form) { return form.second != "parallel"; });
+    return inPieces || llvm::any_of(forms, [](const auto &form) {
+             return form.second != "parallel" && form.second != "long";
+           });
   }
 };
 /// The forms of outputs and of gradients.

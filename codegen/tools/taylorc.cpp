@@ -56,7 +56,8 @@ struct CommandLine {
           "Experiments (codegen/Targets/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others;\n"
           "sm_90a+roles+overlap, whose iterations overlap; +persistent after both, whose blocks also take\n"
           "one place of the grid after the other; +early after sm_90 and later: kernels of a call begin\n"
-          "before the one before them has ended. sm_90a+computed: loops rotate keys where they read them"),
+          "before the one before them has ended. sm_90a+computed: loops rotate keys where they read them;\n"
+          "+lengths after all of sm_90a, before +early: further tiles for long sequences"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};
@@ -91,10 +92,11 @@ struct CommandLine {
       cl::desc(
           "how sums over pairs are computed (default: auto).\n"
           "parallel: all pairs;\n"
+          "long: the same, with tiles for long sequences (sm_90a+lengths);\n"
           "chunked: pairs within a chunk, and states between chunks (finite sums of powers);\n"
           "recurrent: token by token, with the states of --states (finite sums of powers, forward only);\n"
-          "auto: parallel, and chunked too if it may pay; each call takes the cheaper one, the manifest\n"
-          "says why, and --emit shows the parallel one"),
+          "auto: parallel, and long and chunked too if they may pay; each call takes the cheapest one, the\n"
+          "manifest says why, and --emit shows the parallel one"),
       cl::init("auto"), cl::cat(category)};
   cl::opt<int64_t> chunk{"chunk",
                          cl::desc("queries of a chunk, a multiple of 64 (default: the target's choice)"),

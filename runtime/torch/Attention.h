@@ -37,7 +37,7 @@ struct AttentionOptions {
   /// TAYLOR_CPU; TAYLOR_CUDA: kernels for GPU 0 are compiled now; TAYLOR_PTX: on tensors of the processor,
   /// code for GPUs in the interpreter, with every access checked.
   TaylorDevice device = TAYLOR_CPU;
-  std::string form = {}; ///< "parallel", "chunked", or "" for the compiler's default.
+  std::string form = {}; ///< "parallel", "long", "chunked", or "" for the compiler's default.
   std::string mask = {}; ///< "causal", "bidirectional", or "" as written.
   /// "auto", "state" or "cache": step() is there, for few new tokens (taylorc --decode).
   std::string decode = {};

@@ -185,6 +185,26 @@ TEST(Manifest, Forms) {
   }
 }
 
+/// Further tiles for long sequences: a form like others, whose costs say from how many pairs of a query on.
+TEST(Manifest, TilesByLength) {
+  Manifest manifest = Manifest::parse(
+      manifestWithForms(R"("cost": {"call": 9, "pair": 1.375, "query": 44})",
+                        R"("form": "long", "cost": {"call": 9, "pair": 1.298, "query": 154.5})"));
+  const TargetFunction &code = manifest.targets[0].functions[size_t(manifest.function("forward"))];
+  auto choose = [&](Dims dims, const char *form = "") {
+    return code.forms[size_t(chooseForm(code, manifest, dims, form, "forward", "native"))].name;
+  };
+  // 110.5 / 0.077 = 1435 pairs of a query: sequences of 2870 tokens.
+  EXPECT_EQ(choose({8, 16, 4, 1024, 1024, 0}), "parallel");
+  EXPECT_EQ(choose({1, 1, 1, 2860, 2860, 0}), "parallel");
+  EXPECT_EQ(choose({1, 1, 1, 2880, 2880, 0}), "long");
+  EXPECT_EQ(choose({1, 2, 1, 16384, 16384, 0}), "long");
+  EXPECT_EQ(choose({1, 2, 1, 64, 1430, 1366}), "parallel"); // few queries, which see 1367 to 1430 keys
+  EXPECT_EQ(choose({1, 2, 1, 64, 3000, 2936}), "long");
+  EXPECT_EQ(choose({1, 1, 1, 100, 100, 0}, "long"), "long");
+  EXPECT_EQ(choose({1, 1, 1, 16384, 16384, 0}, "parallel"), "parallel");
+}
+
 TEST(Manifest, VisiblePairs) {
   for (int64_t queries : {1, 3, 7})
     for (int64_t keys : {1, 4, 9})

@@ -4,6 +4,7 @@
 #include "codegen/Driver/Forms/Passes.h"
 #include "passes/Debug.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 #define DEBUG_TYPE "taylor-choose-forms"
 
@@ -17,6 +18,11 @@ namespace taylor {
 
 namespace {
 
+/// A function's forms: the first one, which every call can take, and the others, null where there is none.
+struct Forms {
+  FunctionOp parallel, longer, chunked;
+};
+
 struct ChooseForms : taylor::impl::ChooseFormsPassBase<ChooseForms> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
   TargetProblem problem;
@@ -26,7 +32,9 @@ struct ChooseForms : taylor::impl::ChooseFormsPassBase<ChooseForms> {
 
 private:
   bool isCausal();
-  void choose(FunctionOp function, FunctionOp twin);
+  std::optional<int64_t> crossoverOf(FunctionOp function, FunctionOp twin);
+  void keep(FunctionOp twin, bool pays);
+  void choose(Forms forms);
 };
 
 } // namespace
@@ -36,19 +44,57 @@ bool ChooseForms::isCausal() {
   return !interface || interface.getMask() == Mask::Causal;
 }
 
-void ChooseForms::choose(FunctionOp function, FunctionOp twin) {
-  std::optional<int64_t> crossover =
-      findCrossover(getForm(function).getCost().getCost(), getForm(twin).getCost().getCost(), isCausal());
-  LDBG() << "@" << twin.getSymName() << (crossover ? " pays" : " does not pay");
-  if (crossover) {
-    ++numKept;
-    return setReason(function, "chunked from about " + Twine(*crossover) +
-                                   " tokens on (one head that attends to itself), parallel below, by the "
-                                   "costs of both");
-  }
-  ++numErased;
-  setReason(function, "parallel: the chunked form costs more at 1048576 tokens");
-  twin.erase();
+/// The tokens from which on the twin costs less; none where there is no twin.
+std::optional<int64_t> ChooseForms::crossoverOf(FunctionOp function, FunctionOp twin) {
+  if (!twin)
+    return std::nullopt;
+  return findCrossover(getForm(function).getCost().getCost(), getForm(twin).getCost().getCost(), isCausal());
+}
+
+void ChooseForms::keep(FunctionOp twin, bool pays) {
+  if (!twin)
+    return;
+  LDBG() << "@" << twin.getSymName() << (pays ? " pays" : " does not pay");
+  ++(pays ? numKept : numErased);
+  if (!pays)
+    twin.erase();
+}
+
+/// Of the three forms, each is the cheapest from its own number of tokens on, or goes.
+void ChooseForms::choose(Forms forms) {
+  std::optional<int64_t> longer = crossoverOf(forms.parallel, forms.longer),
+                         chunked = crossoverOf(forms.parallel, forms.chunked);
+  if (longer && chunked && *chunked <= *longer)
+    longer = std::nullopt;
+  if (longer)
+    chunked = crossoverOf(forms.longer, forms.chunked);
+  StringAttr earlier = getForm(forms.parallel).getBecause();
+  std::string other = earlier ? earlier.getValue().str() : "";
+  if (forms.chunked && !chunked)
+    other = "parallel: the chunked form costs more at 1048576 tokens";
+  SmallVector<std::string> found;
+  for (auto [name, from] : {std::pair("long", longer), std::pair("chunked", chunked)})
+    if (from)
+      found.push_back((Twine(name) + " from about " + Twine(*from)).str());
+  keep(forms.longer, longer.has_value());
+  keep(forms.chunked, chunked.has_value());
+  if (found.empty())
+    return setReason(forms.parallel, other);
+  std::string reason = llvm::join(found, ", ") + " tokens on (one head that attends to itself), parallel " +
+                       "below, by the costs of " + (found.size() == 1 ? "both" : "all");
+  // What is said of the chunked form alone.
+  if (StringRef rest = other; !chunked && rest.consume_front("parallel: "))
+    reason += ("; " + rest).str();
+  setReason(forms.parallel, reason);
+}
+
+/// The parallel form's cost, with the differences that the target knows.
+static FormCost costOfLong(const FormCost &parallel, const FormCost &own, const LongForm &form) {
+  FormCost cost = parallel;
+  cost.pair *= form.pair;
+  cost.query += parallel.pair * form.pairsOfQuery;
+  cost.operations = own.operations;
+  return cost;
 }
 
 void ChooseForms::runOnOperation() {
@@ -57,20 +103,28 @@ void ChooseForms::runOnOperation() {
     return signalPassFailure();
   CostRates rates = target->getRates(problem);
   rates.machine = machine;
-  llvm::MapVector<StringAttr, FunctionOp> first;
-  SmallVector<std::pair<FunctionOp, FunctionOp>> twins;
+  // Twins stand after the functions that they are twins of.
+  llvm::MapVector<StringAttr, Forms> functions;
   for (auto function : getOperation().getOps<FunctionOp>()) {
     auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
     if (!form || (form.getFunction() != "forward" && form.getFunction() != "backward"))
       continue;
-    function.setFormAttr(form.withCost(estimateCost(function, form.getFunction(), rates)));
-    if (roleOf(function) == form.getFunction())
-      first[form.getFunction()] = function;
-    else
-      twins.push_back({first.lookup(form.getFunction()), function});
+    FormCost cost = estimateCost(function, form.getFunction(), rates);
+    Forms &forms = functions[form.getFunction()];
+    if (roleOf(function) == form.getFunction()) {
+      forms.parallel = function;
+    } else if (form.getName() == "long") {
+      forms.longer = function;
+      cost = costOfLong(getForm(forms.parallel).getCost().getCost(), cost,
+                        *target->getLongForm(problem, form.getFunction()));
+    } else {
+      forms.chunked = function;
+    }
+    function.setFormAttr(form.withCost(cost));
   }
-  for (auto [function, twin] : twins)
-    choose(function, twin);
+  for (const auto &[name, forms] : functions)
+    if (forms.longer || forms.chunked)
+      choose(forms);
 }
 
 std::unique_ptr<Pass> taylor::createChooseFormsPass(const ChooseFormsPassOptions &options,

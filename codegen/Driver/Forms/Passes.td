@@ -74,9 +74,13 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
   let summary = "a function for each form, with a plan that the target has room for";
   let description = [{
     Rule: each `taylor.function` gets the target's plan (`#tile.plan`), and says in `form` which
-    form it is and because of what. With `alternatives`, `forward` and `backward` get a twin in the
-    chunked form, named after it. Twins whose sums have no such form are left out, and the functions
-    that they are twins of say why.
+    form it is and because of what. With `alternatives`, `forward` and `backward` get twins in other
+    forms, named after these:
+
+    * `long`, the parallel form with the target's tiles for long sequences, where it has such
+      (`Target::getLongForm`), and a query sees all keys, or all up to its own.
+    * `chunked`. Twins whose sums have no such form are left out, and the functions that they are
+      twins of say why.
 
     A plan is the largest of the target's that a block's memory has room for. That is known of
     kernels, so functions whose plan can shrink are lowered in a copy, which is thrown away. What
@@ -88,16 +92,22 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
     taylor.function @f.forward of @f(..) plan #tile.plan<..> form #tile.form<"parallel" of "forward"> { .. }
     taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., chunked, ..> form #tile.form<"chunked" of "forward"> { .. }
     ```
+
+    With `taylorc --target=sm_90a+lengths`, in bf16, there also is
+
+    ```mlir
+    taylor.function @f.forward_long of @f(..) plan #tile.plan<.., keys = 128, ..> form #tile.form<"long" of "forward"> { .. }
+    ```
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine to plan for, as in taylorc --target">,
-    Option<"form", "form", "std::string", /*default=*/"\"auto\"", "form of functions that do not say theirs: auto (parallel), parallel, chunked or recurrent">,
-    Option<"alternatives", "alternatives", "bool", /*default=*/"false", "twins in the chunked form">
+    Option<"form", "form", "std::string", /*default=*/"\"auto\"", "form of functions that do not say theirs: auto (parallel), parallel, long, chunked or recurrent">,
+    Option<"alternatives", "alternatives", "bool", /*default=*/"false", "twins in the long and the chunked form">
   ];
   let statistics = [
     Statistic<"numPlans", "plans", "plans given to functions">,
     Statistic<"numShrunk", "shrunk", "plans made smaller for want of room">,
-    Statistic<"numTwins", "twins", "functions in the chunked form">
+    Statistic<"numTwins", "twins", "functions in the long and the chunked form">
   ];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect", "::taylor::fusion::FusionDialect"];
 }
@@ -105,8 +115,9 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
 def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
   let summary = "costs of functions, and of twins those that pay";
   let description = [{
-    Rule: `form` of each function gets its cost on the target (codegen/Targets/CostModel). A twin
-    stays where it costs less from some number of tokens on (up to 2^20, one head that attends to
+    Rule: `form` of each function gets its cost on the target (codegen/Targets/CostModel). That of a
+    `long` twin follows from the parallel form's and `Target::getLongForm`. A twin stays where it
+    costs less than all others from some number of tokens on (up to 2^20, one head that attends to
     itself); else it goes. The function that it is a twin of says why.
 
     ```mlir

@@ -5,6 +5,7 @@
 #include "dialect/Refusal.h"
 #include "passes/Debug.h"
 #include "passes/LowerToTile/Passes.h"
+#include "passes/LowerToTile/VisibleRanges.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
@@ -66,9 +67,13 @@ struct PlanForms : taylor::impl::PlanFormsPassBase<PlanForms> {
   void runOnOperation() override;
 
 private:
-  static TileUse useOf(FunctionOp function);
+  TileUse useOf(const Target &target, FunctionOp function) const;
   std::string setPlans(const Target &target, Group &group, TileUse use);
-  LogicalResult addTwins(const Target &target, Group &group);
+  bool hasLongForm(const Target &target, FunctionOp function) const;
+  LogicalResult setForms(const Target &target, Group &group);
+  FunctionOp cloneAs(FunctionOp function, StringRef name);
+  void addLongTwins(const Target &target, Group &group);
+  LogicalResult addChunkedTwins(const Target &target, Group &group);
   FailureOr<OwningOpRef<ModuleOp>> lowerCopy(ArrayRef<FunctionOp> group,
                                              function_ref<void(OpPassManager &)> build);
 };
@@ -76,13 +81,17 @@ private:
 } // namespace
 
 /// Few queries are a step's, or those of the function that prepares keys for it.
-TileUse PlanForms::useOf(FunctionOp function) {
+TileUse PlanForms::useOf(const Target &target, FunctionOp function) const {
   StringRef form = getForm(function).getName();
   if (form == "recurrent")
     return TileUse::Steps;
+  if (form == "long")
+    return TileUse::Long;
   if (form == "chunked")
     return TileUse::Chunked;
-  return roleOf(function) == "step" || roleOf(function) == "append" ? TileUse::FewQueries : TileUse::Parallel;
+  if (roleOf(function) == "step" || roleOf(function) == "append")
+    return TileUse::FewQueries;
+  return hasLongForm(target, function) ? TileUse::Short : TileUse::Parallel;
 }
 
 static TileSizes planTiles(const Target &target, const TargetProblem &problem, TileUse use) {
@@ -137,17 +146,57 @@ std::string PlanForms::setPlans(const Target &target, Group &group, TileUse use)
   }
 }
 
-/// Twins in the chunked form, after the functions; none of a group of which a sum has no such form.
-LogicalResult PlanForms::addTwins(const Target &target, Group &group) {
-  Group twins;
-  OpBuilder builder(&getContext());
+/// Whether the target has tiles for long sequences for it, and the longer sequences are, the more pairs it
+/// has: with windows and documents there are as few of them however long the sequence is.
+bool PlanForms::hasLongForm(const Target &target, FunctionOp function) const {
+  return target.getLongForm(problem, roleOf(function)) &&
+         llvm::all_of(function.getBody().front().getOps<PairwiseOp>(), [](PairwiseOp pairs) {
+           return pairs.getVisible().empty() || VisibleRanges(pairs).isDiagonal();
+         });
+}
+
+/// The form that was asked for; `parallel` where none was, or a function has no tiles for long sequences.
+LogicalResult PlanForms::setForms(const Target &target, Group &group) {
+  bool isLong = form == "long";
+  if (isLong && llvm::none_of(group, [&](FunctionOp function) { return hasLongForm(target, function); }))
+    return getOperation().getBody()->front().emitError("unsupported for ")
+           << target.getName()
+           << ": --form=long; it is for kernels with tiles by length: of sm_90a+lengths, in 16 bits, of 64 "
+              "or 128 channels, causal or without a mask";
   for (FunctionOp function : group) {
-    builder.setInsertionPointToEnd(getOperation().getBody());
-    auto twin = cast<FunctionOp>(builder.clone(*function));
-    twin.setFormAttr(makeForm(function, "chunked"));
-    twin.setSymName((function.getSymName() + "_chunked").str());
-    twins.push_back(twin);
+    bool isParallel = form == "auto" || (isLong && !hasLongForm(target, function));
+    function.setFormAttr(makeForm(function, isParallel ? "parallel" : form.getValue()));
+    if (form != "auto")
+      setReason(function, "--form=" + Twine(form.getValue()) +
+                              (isParallel ? ": it has no tiles of its own for long sequences" : ""));
   }
+  return success();
+}
+
+/// A twin in another form, after the functions.
+FunctionOp PlanForms::cloneAs(FunctionOp function, StringRef name) {
+  auto twin = cast<FunctionOp>(OpBuilder::atBlockEnd(getOperation().getBody()).clone(*function));
+  twin.setFormAttr(makeForm(function, name));
+  twin.setSymName((function.getSymName() + "_" + name).str());
+  return twin;
+}
+
+/// Twins with tiles for long sequences.
+void PlanForms::addLongTwins(const Target &target, Group &group) {
+  Group twins;
+  for (FunctionOp function : group)
+    if (hasLongForm(target, function))
+      twins.push_back(cloneAs(function, "long"));
+  if (!twins.empty())
+    setPlans(target, twins, TileUse::Long);
+  numTwins += twins.size();
+}
+
+/// Twins in the chunked form; none of a group of which a sum has no such form.
+LogicalResult PlanForms::addChunkedTwins(const Target &target, Group &group) {
+  Group twins;
+  for (FunctionOp function : group)
+    twins.push_back(cloneAs(function, "chunked"));
   for (FunctionOp twin : twins)
     twin.setPlanAttr(tile::PlanAttr::get(&getContext(), planTiles(target, problem, TileUse::Chunked)));
   // That some sums stay as they are in a form that no one asked for is no news.
@@ -179,18 +228,19 @@ void PlanForms::runOnOperation() {
   // In the order of the module; functions with the same use have one plan. Steps say their form already.
   llvm::MapVector<TileUse, Group> groups;
   Group main;
-  for (auto function : getOperation().getOps<FunctionOp>()) {
-    if (!function.getFormAttr()) {
-      function.setFormAttr(makeForm(function, form == "auto" ? "parallel" : form.getValue()));
-      if (form != "auto")
-        setReason(function, "--form=" + Twine(form.getValue()));
+  for (auto function : getOperation().getOps<FunctionOp>())
+    if (!function.getFormAttr())
       main.push_back(function);
-    }
-    groups[useOf(function)].push_back(function);
-  }
+  if (failed(setForms(*target, main)))
+    return signalPassFailure();
+  for (auto function : getOperation().getOps<FunctionOp>())
+    groups[useOf(*target, function)].push_back(function);
   for (auto &[use, group] : groups)
     setPlans(*target, group, use);
-  if (alternatives && failed(addTwins(*target, main)))
+  if (!alternatives)
+    return;
+  addLongTwins(*target, main);
+  if (failed(addChunkedTwins(*target, main)))
     signalPassFailure();
 }
 

@@ -3,6 +3,7 @@
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Emit/Emit.h"
 #include "codegen/Targets/NVPTX/KernelReport.h"
+#include "codegen/Targets/NVPTX/LongTiles.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Ptxas.h"
 #include "codegen/Targets/NVPTX/SharedPlan.h"
@@ -31,6 +32,8 @@ public:
   std::string nameAssembly() const override { return "PTX"; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
+  std::optional<taylor::LongForm> getLongForm(const taylor::TargetProblem &problem,
+                                              StringRef function) const override;
   std::string refuse(ModuleOp programs, const taylor::TargetProblem &problem) const override;
   taylor::CostRates getRates(const taylor::TargetProblem &problem) const override;
   std::vector<std::string> getPhases() const override {
@@ -71,11 +74,22 @@ static bool splitsProducts(const taylor::TargetProblem &problem) {
   return problem.dtype == taylor::StorageType::BF16 && problem.bf16Products == taylor::BF16Products::Split;
 }
 
+static TileProblem tilesOf(const taylor::TargetProblem &problem) {
+  return {std::max(problem.headDim, problem.widestKey), std::max(problem.valueDim, problem.widestValue),
+          bytesOf(problem.dtype), splitsProducts(problem), problem.rowSums == taylor::RowSumsChoice::Atomic};
+}
+
+/// With states before and after a call, kernels hold panels of features too.
+std::optional<taylor::LongForm> NVPTXTarget::getLongForm(const taylor::TargetProblem &problem,
+                                                         StringRef function) const {
+  return problem.states ? std::nullopt : simt::getLongForm(target, tilesOf(problem), function);
+}
+
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {
-  TileProblem tiles{std::max(problem.headDim, problem.widestKey),
-                    std::max(problem.valueDim, problem.widestValue), bytesOf(problem.dtype),
-                    splitsProducts(problem), problem.rowSums == taylor::RowSumsChoice::Atomic};
+  TileProblem tiles = tilesOf(problem);
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
+  if (use == taylor::TileUse::Short || use == taylor::TileUse::Long)
+    chooseTilesByLength(target, tiles, use == taylor::TileUse::Long, sizes);
   if (use == taylor::TileUse::Chunked || problem.states)
     chooseChunks(target, tiles, problem.chunk, problem.retries, sizes);
   if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)

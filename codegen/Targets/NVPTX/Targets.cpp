@@ -26,26 +26,32 @@ static unsigned capabilityOf(llvm::StringRef name) {
   return isPlain && !name.getAsInteger(10, number) ? number : 0;
 }
 
+/// The target with the experiments of these words.
+static Machine withExperiments(Machine target, llvm::StringRef words) {
+  target.name += words.str();
+  target.assignsRoles = words.contains("+roles");
+  target.overlapsUses = words.contains("+overlap");
+  target.persistsBlocks = words.contains("+persistent");
+  target.computesOperands = words.contains("+computed");
+  target.hasLongTiles = words.contains("+lengths");
+  target.startsEarly = words.contains("+early");
+  return target;
+}
+
 /// Targets of the table with experiments, each once: whoever has found one keeps its address.
 static llvm::ArrayRef<Machine> experiments() {
   static const auto made = [] {
     std::vector<Machine> made;
     for (const Machine &target : targets)
-      for (llvm::StringRef words :
+      for (llvm::StringRef loops :
            {"", "+roles", "+roles+overlap", "+roles+persistent", "+roles+overlap+persistent", "+computed"})
-        for (llvm::StringRef early : {"", "+early"}) {
-          if ((words.empty() && early.empty()) || (!words.empty() && !target.startsProducts) ||
-              (!early.empty() && !target.hasDependentLaunches))
-            continue;
-          Machine other = target;
-          other.name += (words + early).str();
-          other.assignsRoles = words.starts_with("+roles");
-          other.overlapsUses = words.contains("overlap");
-          other.persistsBlocks = words.ends_with("persistent");
-          other.computesOperands = words == "+computed";
-          other.startsEarly = !early.empty();
-          made.push_back(std::move(other));
-        }
+        for (llvm::StringRef lengths : {"", "+lengths"})
+          for (llvm::StringRef early : {"", "+early"}) {
+            std::string products = (loops + lengths).str(), words = products + early.str();
+            if (!words.empty() && (products.empty() || target.startsProducts) &&
+                (early.empty() || target.hasDependentLaunches))
+              made.push_back(withExperiments(target, words));
+          }
     return made;
   }();
   return made;

@@ -26,6 +26,7 @@ struct Machine {
       false;                // the same: blocks with roles go from place to place (taylor-simt-persist-blocks)
   bool startsEarly = false; // an experiment: kernels use dependent launches (taylor-simt-start-early)
   bool computesOperands = false;  // an experiment: loops compute their operands, rotated keys for one
+  bool hasLongTiles = false;      // an experiment: further tiles for long sequences (LongTiles.h)
   int64_t registersPerSM = 65536; // of 32 bits
   int64_t registersPerThread = 255;
 
@@ -36,8 +37,8 @@ struct Machine {
 /// The GPU of that name, or of the newest number below it: PTX for one GPU runs on every later one, and newer
 /// GPUs have no less of anything that they have. A name with a letter at its end is found only where the
 /// table has it: its code runs on that GPU alone. `+roles`, after it `+overlap` and `+persistent`, or
-/// `+computed`, and at the end `+early` turn experiments on. Null where the name is no `sm_` and a number,
-/// the number is below all, or the GPU cannot take the experiment.
+/// `+computed`, then `+lengths`, and at the end `+early` turn experiments on. Null where the name is no `sm_`
+/// and a number, the number is below all, or the GPU cannot take the experiment.
 const Machine *findTarget(llvm::StringRef name);
 
 /// Names of the table, for messages.

@@ -14,7 +14,7 @@ from aims import CONTEXTS, KERNELS
 from pack import PLAIN, SOURCE, Failure, Packer, name_of, refusal
 
 VARIANTS = ("sm_90a", "sm_90a+roles", "sm_90a+roles+overlap", "sm_90a+roles+persistent", "sm_90a+roles+overlap+persistent+early", "sm_90a+early",
-            "sm_90a+computed")
+            "sm_90a+computed", "sm_90a+lengths", "sm_90a+roles+lengths")
 TEXT = ("*.md", "passes/**/*.cpp", "codegen/**/*.cpp", "runtime/*.cpp", "trainer/**/*.cpp")
 PROGRAMS = ["experiments.py", "aims.py", "aims_report.py", "case_process.py", "row_cases.py", "training.py"]
 

@@ -76,4 +76,13 @@ for spec, channels in (("softmax", 64), ("softmax", 128), ("softmax", 192), ("so
         kernel = next(kernel for kernel in made["kernels"] if kernel["name"] == "forward_attend")
         print(spec, channels, target, kernel["registers"], kernel["spill_stores"], kernel["spill_loads"])
         assert kernel["spill_stores"] <= SPILLS and kernel["spill_loads"] <= SPILLS, (spec, channels, kernel)
+# Further tiles for long sequences: 128 keys, and 96 queries in the kernel of dk and dv.
+for spec, channels in (("softmax", 64), ("softmax", 128), ("softmax-norm-l2", 64), ("softmax-gate", 64), ("softmax-taylor", 64)):
+    for form in ("parallel", "long"):
+        made = json.loads(compile_spec(spec, "--report=json", "--dtype=bf16", f"--head-dim={channels}", f"--form={form}", target=f"{TARGET}+lengths"))
+        assert not made["warnings"], made["warnings"]
+        for kernel in made["kernels"]:
+            print(spec, channels, form, kernel["name"], kernel["registers"], kernel["spill_stores"], kernel["spill_loads"])
+            most = PAIRS_SPILLS[channels] if kernel["name"] == "backward_pairs" else SPILLS
+            assert kernel["spill_stores"] <= most and kernel["spill_loads"] <= most, (spec, channels, form, kernel)
 assert all(kernel["threads"] <= 256 for kernel in json.loads(compile_spec("softmax", "--dtype=f32", "--report=json"))["kernels"])
