@@ -68,6 +68,7 @@ Extent Extent::parse(const std::string &text, const std::string &where) {
     return true;
   };
   Extent extent;
+  extent.text = text;
   bool quotient = reader.take("ceildiv(");
   bool good = readProduct(extent.numerator);
   if (quotient)

@@ -8,10 +8,13 @@
 namespace taylor::runtime {
 
 /// A number, a run-time size, or a quotient of them rounded up: `64`, `t`, `b * g`, `ceildiv(t, 64)`,
-/// `ceildiv(4, b * g)`. `lag` stands for t + u + 2 TAYLOR_LAG_MARGIN. A divisor counts as at least 1.
+/// `ceildiv(4, b * g)`. `lag` stands for t + u + 2 TAYLOR_LAG_MARGIN. A divisor counts as at least 1. One
+/// that was not parsed has a text alone.
 class Extent {
 public:
-  Extent() = default;
+  std::string text;
+  std::string &brief() { return text; } ///< In JSON (Manifest.h).
+
   /// Throws Error that begins with `where`.
   static Extent parse(const std::string &text, const std::string &where);
   /// For sizes in the order of TaylorDim; -1 where it passes 2^63.

@@ -7,7 +7,8 @@
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"
-#include "runtime/artifact.h"
+#include "runtime/AxisDim.h"
+#include "runtime/Manifest.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -16,6 +17,15 @@
 using namespace mlir;
 using namespace taylor;
 using tile::ProgramFactsAttr;
+// The records of a manifest, which have the schema of its JSON.
+using runtime::ByName;
+using runtime::FormCode;
+using runtime::FunctionInfo;
+using runtime::KernelInfo;
+using runtime::TargetFunction;
+using runtime::TargetInfo;
+using runtime::TensorAxis;
+using runtime::TensorInfo;
 
 namespace {
 
@@ -23,65 +33,100 @@ namespace {
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// An array that crosses the artifact's boundary. Sizes are ArrayType::kUnknown for axes of run-time size.
-struct TensorEntry {
-  std::string name;
-  SmallVector<std::pair<std::string, int64_t>> axes;
-  Type element;
-};
-
-TensorEntry describe(StringRef name, ArrayType array) {
-  TensorEntry tensor{name.str(), {}, array.getElementType()};
-  for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes()))
-    tensor.axes.push_back({axis.getValue().str(), size});
-  return tensor;
+/// The value of a name in JSON.
+template <typename Enum> Enum valueOf(StringRef name) {
+  constexpr auto &names = runtime::kEnumNames<Enum>;
+  const auto *found = llvm::find(names, std::string_view(name));
+  assert(found != names.end() && "not a name of the schema");
+  return Enum(found - names.begin());
 }
 
-TensorEntry describe(StringRef name, tile::ArrayType array) {
-  TensorEntry tensor{name.str(), {}, array.getElementType()};
-  for (const tile::Axis &axis : array.getAxes())
-    tensor.axes.push_back(
-        {axis.getName().str(), axis.extent.isStatic() ? axis.extent.getSize() : ArrayType::kUnknown});
-  return tensor;
-}
-
-SmallVector<TensorEntry> describe(ArrayAttr tensors) {
-  return llvm::map_to_vector(tensors.getAsRange<TensorAttr>(), [](TensorAttr tensor) {
-    return describe(tensor.getName().getValue(), cast<ArrayType>(tensor.getType()));
-  });
-}
-
-std::string getDtypeName(Type type) {
-  if (type.isInteger(32))
-    return "i32";
+TaylorDtype dtypeOf(Type type) {
   std::string name;
   llvm::raw_string_ostream(name) << type;
-  return name;
+  return type.isInteger(32) ? TAYLOR_I32 : valueOf<TaylorDtype>(name);
+}
+
+/// The axes' sizes are 0 where they are not known yet.
+TensorInfo describe(StringRef name, Type element, ArrayRef<std::pair<StringRef, int64_t>> axes) {
+  TensorInfo tensor;
+  tensor.name = name;
+  tensor.dtype = dtypeOf(element);
+  tensor.optional = isCarried(name);
+  for (auto [axis, size] : axes)
+    tensor.axes.push_back({axis.str(), dimOf(axis).value_or(-1), ShapedType::isDynamic(size) ? 0 : size});
+  if (!axes.empty() && !isRuntimeAxis(axes.back().first))
+    tensor.layout.contiguous = axes.back().first;
+  return tensor;
+}
+
+TensorInfo describe(StringRef name, ArrayType array) {
+  SmallVector<std::pair<StringRef, int64_t>> axes;
+  for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes()))
+    axes.push_back({axis.getValue(), size});
+  return describe(name, array.getElementType(), axes);
+}
+
+TensorInfo describe(StringRef name, tile::ArrayType array) {
+  SmallVector<std::pair<StringRef, int64_t>> axes;
+  for (const tile::Axis &axis : array.getAxes())
+    axes.push_back({axis.getName(), axis.extent.isStatic() ? axis.extent.getSize() : ShapedType::kDynamic});
+  return describe(name, array.getElementType(), axes);
+}
+
+double numberOf(FloatAttr attribute) { return attribute.getValueAsDouble(); }
+
+runtime::Source sourceOf(SourceAttr source) {
+  using Kind = runtime::Source::Kind;
+  runtime::Source described{valueOf<Kind>(stringifySourceKind(source.getKind())), source.getBias(), {}};
+  if (described.kind != Kind::Parameter)
+    return described;
+  runtime::Initial &initial = described.initial;
+  initial.kind = valueOf<runtime::Initial::Kind>(stringifyInitial(source.getInitial()));
+  if (source.getFirst())
+    initial.value = initial.low = initial.mean = numberOf(source.getFirst());
+  if (source.getSecond())
+    initial.high = initial.deviation = numberOf(source.getSecond());
+  return described;
+}
+
+std::vector<TensorInfo> describe(ArrayAttr tensors, bool isInput) {
+  std::vector<TensorInfo> described;
+  for (auto tensor : tensors.getAsRange<TensorAttr>()) {
+    auto type = cast<ArrayType>(tensor.getType());
+    TensorInfo &info = described.emplace_back(describe(tensor.getName().getValue(), type));
+    if (!isInput)
+      continue;
+    info.source = sourceOf(tensor.getSource());
+    info.gradient = isa<FloatType>(type.getElementType());
+    info.ascending = bool(tensor.getAscending());
+  }
+  return described;
 }
 
 /// Gives states of different orders, whose features differ in number, an axis for each number: f, f2, f3, ..
 /// as far as no other array has it.
-void nameFeatures(MutableArrayRef<TensorEntry> inputs, MutableArrayRef<TensorEntry> outputs) {
-  SmallVector<TensorEntry *> states;
+void nameFeatures(MutableArrayRef<TensorInfo> inputs, MutableArrayRef<TensorInfo> outputs) {
+  SmallVector<TensorInfo *> states;
   llvm::StringSet<> taken;
-  for (MutableArrayRef<TensorEntry> tensors : {inputs, outputs})
-    for (TensorEntry &tensor : tensors) {
+  for (MutableArrayRef<TensorInfo> tensors : {inputs, outputs})
+    for (TensorInfo &tensor : tensors) {
       if (isCarried(tensor.name))
         states.push_back(&tensor);
       else
-        for (const auto &[axis, size] : tensor.axes)
-          taken.insert(axis);
+        for (const TensorAxis &axis : tensor.axes)
+          taken.insert(axis.name);
     }
   std::map<int64_t, std::string> names;
   int64_t number = 0;
-  for (TensorEntry *state : states)
-    for (auto &[axis, size] : state->axes) {
-      if (axis != AxisRole::Feature)
+  for (TensorInfo *state : states)
+    for (TensorAxis &axis : state->axes) {
+      if (StringRef(axis.name) != AxisRole::Feature)
         continue;
-      std::string &name = names[size];
+      std::string &name = names[axis.size];
       while (name.empty() || taken.contains(name))
         name = std::string(nameOf(AxisRole::Feature)) + (++number == 1 ? "" : std::to_string(number));
-      axis = name;
+      axis.name = name;
     }
 }
 
@@ -94,8 +139,8 @@ auto programsOf(ModuleOp module) {
 }
 
 /// Arrays of a role, "saved", of the program that computes a function; without the role in their names.
-SmallVector<TensorEntry> arraysOf(ModuleOp module, StringRef function, StringRef role) {
-  SmallVector<TensorEntry> tensors;
+std::vector<TensorInfo> arraysOf(ModuleOp module, StringRef function, StringRef role) {
+  std::vector<TensorInfo> tensors;
   for (ProgramFactsAttr program : programsOf(module)) {
     if (program.getName() != function)
       continue;
@@ -122,320 +167,234 @@ llvm::MapVector<StringAttr, ProgramFactsAttr> functionsOf(ArrayRef<ModuleOp> mod
 }
 
 //===----------------------------------------------------------------------===//
-// Printing
+// Records
 //===----------------------------------------------------------------------===//
 
-using llvm::json::OStream;
-
-double getNumber(FloatAttr attribute) { return attribute.getValueAsDouble(); }
-
-std::string textOf(tile::ExtentAttr extent) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
+runtime::Extent extentOf(tile::ExtentAttr extent) {
+  runtime::Extent described;
+  llvm::raw_string_ostream stream(described.text);
   tile::printExtent(stream, extent);
-  return text;
+  return described;
 }
 
-template <typename Range> void printStrings(OStream &json, StringRef key, const Range &strings) {
-  json.attributeArray(key, [&] {
-    for (const auto &string : strings)
-      json.value(StringRef(string));
-  });
+std::vector<std::string> stringsOf(ArrayAttr strings) {
+  auto range = strings.getAsValueRange<StringAttr>();
+  return std::vector<std::string>(range.begin(), range.end());
 }
 
-void printStrings(OStream &json, StringRef key, ArrayAttr strings) {
-  printStrings(json, key, strings.getAsValueRange<StringAttr>());
-}
-
-void printInitial(OStream &json, SourceAttr source) {
-  json.attributeBegin("initial");
-  json.object([&] {
-    json.attribute("kind", stringifyInitial(source.getInitial()));
-    switch (source.getInitial()) {
-    case Initial::Zeros:
-    case Initial::Ones:
-      return;
-    case Initial::Constant:
-      json.attribute("value", getNumber(source.getFirst()));
-      return;
-    case Initial::Uniform:
-      json.attribute("low", getNumber(source.getFirst()));
-      json.attribute("high", getNumber(source.getSecond()));
-      return;
-    case Initial::Normal:
-      json.attribute("mean", getNumber(source.getFirst()));
-      json.attribute("deviation", getNumber(source.getSecond()));
-      return;
-    }
-  });
-  json.attributeEnd();
-}
-
-void printSource(OStream &json, SourceAttr source) {
-  json.attributeBegin("source");
-  json.object([&] {
-    json.attribute("kind", stringifySourceKind(source.getKind()));
-    if (source.getKind() == SourceKind::Projection)
-      json.attribute("bias", source.getBias());
-    if (source.getKind() == SourceKind::Parameter)
-      printInitial(json, source);
-  });
-  json.attributeEnd();
-}
-
-void printTensor(OStream &json, const TensorEntry &tensor) {
-  json.attribute("name", tensor.name);
-  printStrings(json, "axes", llvm::make_first_range(tensor.axes));
-  json.attribute("dtype", getDtypeName(tensor.element));
-  // A caller may leave it out: 0 where it is read.
-  if (isCarried(tensor.name))
-    json.attribute("optional", true);
-  // What runtime/artifact.h asks of strides.
-  json.attributeObject("layout", [&] {
-    json.attribute("strides", "any");
-    if (!tensor.axes.empty() && !isRuntimeAxis(tensor.axes.back().first))
-      json.attribute("contiguous", tensor.axes.back().first);
-  });
-}
-
-void printTensors(OStream &json, StringRef key, ArrayRef<TensorEntry> tensors) {
-  json.attributeArray(key, [&] {
-    for (const TensorEntry &tensor : tensors)
-      json.object([&] { printTensor(json, tensor); });
-  });
-}
-
-void printInputs(OStream &json, ArrayRef<TensorEntry> inputs, ArrayAttr facts) {
-  json.attributeArray("inputs", [&] {
-    for (auto [input, fact] : llvm::zip_equal(inputs, facts.getAsRange<TensorAttr>()))
-      json.object([&, &input = input, fact = fact] {
-        printTensor(json, input);
-        ::printSource(json, fact.getSource());
-        json.attribute("gradient", isa<FloatType>(input.element));
-        if (fact.getAscending())
-          json.attribute("ascending", true);
-      });
-  });
-}
-
-void printEntry(OStream &json, StringRef name, simt::EntryAttr entry) {
-  json.attribute("name", name);
-  json.attribute("entry", entry.getName().getValue());
-  printStrings(json, "grid", llvm::map_range(entry.getGrid().getAsRange<tile::ExtentAttr>(), textOf));
-  json.attribute("threads", entry.getThreads());
-  json.attribute("shared", entry.getShared());
-  json.attributeArray("arguments", [&] {
-    for (auto argument : entry.getArguments().getAsRange<simt::ArgumentAttr>())
-      json.object([&] {
-        json.attribute(argument.getWorkspace() ? "workspace" : "tensor", argument.getName().getValue());
-        if (argument.getAligned16())
-          json.attribute("aligned16", true);
-      });
-  });
-  if (entry.getPersistent())
-    json.attribute("persistent", true);
-  if (entry.getEarly())
-    json.attribute("early", true);
-  if (!entry.getMaps())
-    return;
-  json.attributeArray("maps", [&] {
+KernelInfo describe(StringRef name, simt::EntryAttr entry) {
+  KernelInfo kernel;
+  kernel.name = name;
+  kernel.entry = entry.getName().getValue();
+  for (auto extent : entry.getGrid().getAsRange<tile::ExtentAttr>())
+    kernel.grid.push_back(extentOf(extent));
+  kernel.threads = entry.getThreads();
+  kernel.shared = entry.getShared();
+  for (auto argument : entry.getArguments().getAsRange<simt::ArgumentAttr>()) {
+    runtime::KernelArgument &described = kernel.arguments.emplace_back();
+    (argument.getWorkspace() ? described.array : described.tensor) = argument.getName().getValue();
+    described.aligned16 = bool(argument.getAligned16());
+  }
+  kernel.isPersistent = bool(entry.getPersistent());
+  kernel.startsEarly = bool(entry.getEarly());
+  if (entry.getMaps())
     for (auto map : entry.getMaps().getAsRange<simt::TensorMapAttr>())
-      json.object([&] {
-        json.attribute("argument", map.getArgument());
-        json.attributeArray("box", [&] {
-          for (int64_t size : map.getBox())
-            json.value(size);
-        });
-        json.attribute("swizzle", map.getSwizzle());
-      });
-  });
+      kernel.maps.push_back({map.getArgument(), map.getBox().vec(), map.getSwizzle()});
+  return kernel;
 }
 
 /// A processor's kernels are told apart by their place; a GPU's are launched by what `entries` say.
-void printKernels(OStream &json, ProgramFactsAttr program, ArrayAttr entries) {
-  json.attributeArray("kernels", [&] {
-    for (StringRef kernel : program.getKernels().getAsValueRange<StringAttr>()) {
-      if (!entries) {
-        json.value(kernel);
-        continue;
-      }
-      std::string name = simt::getEntryName(program.getName(), kernel);
-      for (auto entry : entries.getAsRange<simt::EntryAttr>())
-        if (entry.getName() == name)
-          json.object([&] { printEntry(json, kernel, entry); });
+std::vector<KernelInfo> kernelsOf(ProgramFactsAttr program, ArrayAttr entries) {
+  std::vector<KernelInfo> kernels;
+  for (StringRef name : program.getKernels().getAsValueRange<StringAttr>()) {
+    if (!entries) {
+      kernels.emplace_back().name = name;
+      continue;
     }
-  });
-}
-
-void printWorkspace(OStream &json, ProgramFactsAttr program) {
-  json.attributeArray("workspace", [&] {
-    for (auto array : program.getWorkspace().getAsRange<tile::NamedArrayAttr>())
-      json.object([&] {
-        auto type = cast<tile::ArrayType>(array.getType());
-        ArrayRef<tile::Axis> axes = type.getAxes();
-        json.attribute("name", array.getName().getValue());
-        printStrings(json, "axes",
-                     llvm::map_range(axes, [](const tile::Axis &axis) { return axis.getName(); }));
-        printStrings(json, "sizes",
-                     llvm::map_range(axes, [](const tile::Axis &axis) { return textOf(axis.extent); }));
-        json.attribute("dtype", getDtypeName(type.getElementType()));
-      });
-  });
+    std::string entryName = simt::getEntryName(program.getName(), name);
+    for (auto entry : entries.getAsRange<simt::EntryAttr>())
+      if (entry.getName() == entryName)
+        kernels.push_back(describe(name, entry));
+  }
+  return kernels;
 }
 
 /// A function's code for one target in one form.
-void printCode(OStream &json, ProgramFactsAttr program, ArrayAttr entries) {
+FormCode codeOf(ProgramFactsAttr program, ArrayAttr entries) {
   FormCost cost = program.getForm().getCost() ? program.getForm().getCost().getCost() : FormCost();
-  json.attribute("form", program.getForm().getName().getValue());
-  json.attributeObject("cost", [&] {
-    json.attribute("call", cost.call);
-    json.attribute("pair", cost.pair);
-    json.attribute("query", cost.query);
-    json.attribute("key", cost.key);
-  });
-  json.attributeObject("operations", [&] {
-    json.attribute("pair", cost.operations.pair);
-    json.attribute("query", cost.operations.query);
-    json.attribute("key", cost.operations.key);
-  });
-  if (cost.features)
-    json.attributeObject("state", [&] {
-      json.attribute("features", cost.features);
-      json.attribute("channels", cost.channels);
-    });
-  printKernels(json, program, entries);
-  printWorkspace(json, program);
+  FormCode code;
+  code.name = program.getForm().getName().getValue();
+  code.cost = {cost.call, cost.pair, cost.query, cost.key};
+  code.operations = {cost.operations.pair, cost.operations.query, cost.operations.key};
+  code.state = {cost.features, cost.channels};
+  code.kernels = kernelsOf(program, entries);
+  for (auto array : program.getWorkspace().getAsRange<tile::NamedArrayAttr>()) {
+    auto type = cast<tile::ArrayType>(array.getType());
+    runtime::WorkspaceInfo &workspace = code.workspace.emplace_back();
+    workspace.name = array.getName().getValue();
+    workspace.dtype = dtypeOf(type.getElementType());
+    for (const tile::Axis &axis : type.getAxes()) {
+      workspace.axes.push_back(axis.getName().str());
+      workspace.sizes.push_back(extentOf(axis.extent));
+    }
+  }
+  return code;
 }
 
-void printFunctionsOfTarget(OStream &json, ModuleOp module) {
+TargetInfo describeTarget(ModuleOp module) {
+  auto attribute = module->getAttrOfType<tile::TargetAttr>(tile::kTarget);
+  TargetInfo target;
+  target.name = attribute.getName().getValue();
+  target.kind = valueOf<TargetInfo::Kind>(attribute.getKind().getValue());
+  if (attribute.getCpu()) {
+    target.cpu = attribute.getCpu().getValue();
+    target.features = stringsOf(attribute.getFeatures());
+  }
+  tile::PlanAttr plan = (*programsOf(module).begin()).getPlan();
+  TileSizes sizes = plan ? plan.getSizes() : TileSizes();
+  target.tiles = {{"outer_u", sizes.columns.keys},
+                  {std::string(nameOf(AxisRole::Query)), sizes.rows.queries},
+                  {"tokens", sizes.tokens},
+                  {std::string(nameOf(AxisRole::Key)), sizes.rows.keys}};
   auto ptx = module.getOps<simt::PTXOp>();
   ArrayAttr entries = ptx.empty() ? ArrayAttr() : (*ptx.begin()).getEntries();
   for (ProgramFactsAttr program : programsOf(module)) {
     if (!program.isFirstForm())
       continue;
-    json.attributeObject(program.getName().getValue(), [&] {
-      if (StringAttr because = program.getForm().getBecause())
-        json.attribute("reason", because.getValue());
-      printCode(json, program, entries);
-      auto alternatives = llvm::make_filter_range(programsOf(module), [&](ProgramFactsAttr other) {
-        return !other.isFirstForm() && other.getForm().getFunction() == program.getName();
-      });
-      if (!alternatives.empty())
-        json.attributeArray("alternatives", [&] {
-          for (ProgramFactsAttr other : alternatives)
-            json.object([&] { printCode(json, other, entries); });
-        });
+    TargetFunction &function = target.functions.emplace_back();
+    function.name = program.getName().getValue();
+    if (StringAttr because = program.getForm().getBecause())
+      function.reason = because.getValue();
+    function.forms.front() = codeOf(program, entries);
+    for (ProgramFactsAttr other : programsOf(module))
+      if (!other.isFirstForm() && other.getForm().getFunction() == program.getName())
+        function.alternatives.push_back(codeOf(other, entries));
+  }
+  return target;
+}
+
+/// A function as callers see it, on any target.
+FunctionInfo describeFunction(ProgramFactsAttr program) {
+  FunctionInfo function;
+  function.name = program.getName().getValue();
+  for (StringRef name : tensorNames(program))
+    function.slots.emplace_back().label = name;
+  if (ArrayAttr inPlace = program.getForm().getInPlace()) {
+    function.carriedLabels.emplace();
+    for (auto pair : inPlace.getAsRange<ArrayAttr>())
+      function.carriedLabels->push_back(stringsOf(pair));
+  }
+  return function;
+}
+
+double numberOf(Attribute parameter) {
+  auto integer = dyn_cast<IntegerAttr>(parameter);
+  return integer ? double(integer.getInt()) : numberOf(cast<FloatAttr>(parameter));
+}
+
+runtime::Manifest describeAll(ArrayRef<ModuleOp> modules) {
+  ModuleOp first = modules.front();
+  auto request = first->getAttrOfType<RequestAttr>(kRequest);
+  auto interface = first->getAttrOfType<InterfaceAttr>(kInterface);
+  runtime::Manifest manifest;
+  manifest.compiler = {TAYLOR_VERSION, TAYLOR_GIT_HASH, TAYLOR_ARTIFACT_ABI};
+  manifest.hash = request.getHash().getValue();
+  manifest.spec = interface.getSpec().getValue();
+  for (NamedAttribute parameter : interface.getParameters())
+    manifest.parameters[parameter.getName().str()] = numberOf(parameter.getValue());
+  manifest.mask = stringifyMask(interface.getMask());
+  manifest.form = request.getForm().getValue();
+  manifest.dtype = valueOf<TaylorDtype>(request.getDtype().getValue());
+  manifest.aligned = bool(interface.getAligned());
+  manifest.inputs = describe(interface.getInputs(), /*isInput=*/true);
+  manifest.outputs = describe(interface.getOutputs(), /*isInput=*/false);
+  manifest.saved = arraysOf(first, "forward", "saved");
+  manifest.cache = arraysOf(first, "append", "append");
+  nameFeatures(manifest.inputs, manifest.outputs);
+  // Arrays of one artifact agree in the size of an axis, so the sizes have one table.
+  for (auto *tensors : {&manifest.inputs, &manifest.outputs, &manifest.saved, &manifest.cache})
+    for (const TensorInfo &tensor : *tensors)
+      for (const TensorAxis &axis : tensor.axes)
+        if (axis.size)
+          manifest.sizes[axis.name] = axis.size;
+  for (auto [name, program] : functionsOf(modules))
+    manifest.functions.push_back(describeFunction(program));
+  for (ModuleOp module : modules)
+    manifest.targets.push_back(describeTarget(module));
+  return manifest;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// The visitor of records (runtime/Manifest.h) that writes them.
+class ManifestWriter {
+public:
+  explicit ManifestWriter(raw_ostream &stream) : json(stream, /*IndentSize=*/2) {}
+
+  template <typename T> void required(StringRef key, T &&member, runtime::FieldRange = {}) {
+    json.attributeBegin(key);
+    write(member);
+    json.attributeEnd();
+  }
+  template <typename T> void defaulted(StringRef key, T &&member, runtime::FieldRange = {}) {
+    required(key, member);
+  }
+  template <typename T> void optional(StringRef key, T &&member) {
+    bool isSet;
+    if constexpr (requires { member.empty(); })
+      isSet = !member.empty();
+    else
+      isSet = member != std::remove_reference_t<T>();
+    if (isSet)
+      required(key, member);
+  }
+
+  template <typename T> void write(T &value) {
+    if constexpr (runtime::HasBrief<T> && runtime::HasFields<T>)
+      value.isBrief() ? write(value.brief()) : json.object([&] { value.fields(*this); });
+    else if constexpr (runtime::HasBrief<T>)
+      write(value.brief());
+    else if constexpr (runtime::HasFields<T>)
+      json.object([&] { value.fields(*this); });
+    else if constexpr (std::is_enum_v<T>)
+      json.value(StringRef(runtime::kEnumNames<T>[size_t(value)]));
+    else
+      json.value(value);
+  }
+  template <typename T> void write(std::vector<T> &list) {
+    json.array([&] {
+      for (T &element : list)
+        write(element);
     });
   }
-}
-
-void printTarget(OStream &json, ModuleOp module) {
-  auto target = module->getAttrOfType<tile::TargetAttr>(tile::kTarget);
-  json.attribute("name", target.getName().getValue());
-  json.attribute("kind", target.getKind().getValue());
-  if (target.getCpu()) {
-    json.attribute("cpu", target.getCpu().getValue());
-    printStrings(json, "features", target.getFeatures());
+  template <typename T> void write(std::map<std::string, T> &map) {
+    json.object([&] {
+      for (auto &[key, value] : map)
+        required(key, value);
+    });
   }
-  tile::PlanAttr plan = (*programsOf(module).begin()).getPlan();
-  TileSizes sizes = plan ? plan.getSizes() : TileSizes();
-  json.attributeObject("tiles", [&] {
-    json.attribute("outer_u", sizes.columns.keys);
-    json.attribute(nameOf(AxisRole::Query), sizes.rows.queries);
-    json.attribute("tokens", sizes.tokens);
-    json.attribute(nameOf(AxisRole::Key), sizes.rows.keys);
-  });
-  json.attributeObject("functions", [&] { printFunctionsOfTarget(json, module); });
-}
+  template <typename T> void write(ByName<T> &records) {
+    json.object([&] {
+      for (T &record : records.list)
+        required(record.name, record);
+    });
+  }
+  template <typename T> void write(std::optional<T> &value) { write(*value); }
 
-/// Arrays of one artifact agree in the size of an axis, so the sizes have one table.
-void printSizes(OStream &json, ArrayRef<ArrayRef<TensorEntry>> lists) {
-  std::map<std::string, int64_t> sizes;
-  for (ArrayRef<TensorEntry> tensors : lists)
-    for (const TensorEntry &tensor : tensors)
-      for (const auto &[axis, size] : tensor.axes)
-        if (size != ArrayType::kUnknown)
-          sizes[axis] = size;
-  json.attributeObject("sizes", [&] {
-    for (const auto &[axis, size] : sizes)
-      json.attribute(axis, size);
-  });
-}
-
-void printParameters(OStream &json, DictionaryAttr parameters) {
-  json.attributeObject("parameters", [&] {
-    for (NamedAttribute parameter : parameters) {
-      if (auto integer = dyn_cast<IntegerAttr>(parameter.getValue()))
-        json.attribute(parameter.getName().getValue(), integer.getInt());
-      else
-        json.attribute(parameter.getName().getValue(), getNumber(cast<FloatAttr>(parameter.getValue())));
-    }
-  });
-}
-
-/// Functions as callers see them, on any target.
-void printFunctions(OStream &json, ArrayRef<ModuleOp> modules) {
-  json.attributeObject("functions", [&] {
-    for (auto [name, program] : functionsOf(modules))
-      json.attributeObject(name.getValue(), [&, program = program] {
-        printStrings(json, "tensors", tensorNames(program));
-        ArrayAttr inPlace = program.getForm().getInPlace();
-        if (!inPlace)
-          return;
-        json.attributeArray("carried", [&] {
-          for (auto pair : inPlace.getAsRange<ArrayAttr>())
-            json.array([&] {
-              for (StringRef tensor : pair.getAsValueRange<StringAttr>())
-                json.value(tensor);
-            });
-        });
-      });
-  });
-}
+private:
+  llvm::json::OStream json;
+};
 
 } // namespace
 
 std::string taylor::printManifest(ArrayRef<ModuleOp> modules) {
-  ModuleOp first = modules.front();
-  auto request = first->getAttrOfType<RequestAttr>(kRequest);
-  auto interface = first->getAttrOfType<InterfaceAttr>(kInterface);
-  SmallVector<TensorEntry> inputs = describe(interface.getInputs()),
-                           outputs = describe(interface.getOutputs()),
-                           saved = arraysOf(first, "forward", "saved"),
-                           cache = arraysOf(first, "append", "append");
-  nameFeatures(inputs, outputs);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  OStream json(stream, /*IndentSize=*/2);
-  json.object([&] {
-    json.attributeObject("taylor", [&] {
-      json.attribute("version", TAYLOR_VERSION);
-      json.attribute("commit", TAYLOR_GIT_HASH);
-      json.attribute("abi", TAYLOR_ARTIFACT_ABI);
-    });
-    json.attribute("hash", request.getHash().getValue());
-    json.attribute("spec", interface.getSpec().getValue());
-    printParameters(json, interface.getParameters());
-    json.attribute("mask", stringifyMask(interface.getMask()));
-    json.attribute("form", request.getForm().getValue());
-    json.attribute("dtype", request.getDtype().getValue());
-    printSizes(json, {inputs, outputs, saved, cache});
-    json.attribute("aligned", bool(interface.getAligned()));
-    json.attributeObject("tensors", [&] {
-      printInputs(json, inputs, interface.getInputs());
-      printTensors(json, "outputs", outputs);
-      printTensors(json, "saved", saved);
-      if (!cache.empty())
-        printTensors(json, "cache", cache);
-    });
-    printFunctions(json, modules);
-    json.attributeArray("targets", [&] {
-      for (ModuleOp module : modules)
-        json.object([&] { printTarget(json, module); });
-    });
-  });
-  text += "\n";
-  return text;
+  runtime::Manifest manifest = describeAll(modules);
+  ManifestWriter(stream).write(manifest);
+  return text + "\n";
 }
 
 LogicalResult taylor::verifySameTensors(ArrayRef<ModuleOp> others, ModuleOp module) {

@@ -3,8 +3,8 @@
 #include "codegen/run/TensorBuffer.h"
 #include "dialect/Taylor/Carried.h"
 #include "runtime/Error.h"
+#include "runtime/Manifest.h"
 #include "runtime/cuda/Memory.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <deque>
 #include <memory>
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace taylor;
 using namespace taylor::run;
-namespace json = llvm::json;
+using taylor::runtime::Manifest;
 
 namespace {
 
@@ -71,82 +71,58 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const RunOptions &option
   return compiled;
 }
 
+/// A kernel given by --kernel is of this specification and storage type, and hands states on where pieces
+/// need them.
+LogicalResult checkManifest(const Manifest &manifest, const Problem &problem, const RunOptions &options) {
+  StringRef spec = SpecOp(problem.spec).getSymName(), dtype = runtime::dtypeName(manifest.dtype);
+  if (!options.kernel.empty() && manifest.spec != spec)
+    return fail("expected a kernel of @" + spec + ", but --kernel names one of @" + manifest.spec);
+  if (!options.kernel.empty() && dtype != nameOf(problem.dtype))
+    return fail("expected --dtype=" + dtype + ", as --kernel has it, but got " + nameOf(problem.dtype));
+  if (!options.pieces.empty() && llvm::none_of(manifest.outputs, std::mem_fn(&runtime::TensorInfo::isState)))
+    return fail("requires a kernel with states (taylorc --states) for --states, but --kernel has none");
+  return success();
+}
+
 /// The tensors of a kernel, as its manifest describes them.
 class Tensors : public TensorBuffers {
 public:
-  Tensors(const Problem &problem, const RunOptions &options) : TensorBuffers(options), problem(problem) {}
-
-  LogicalResult readManifest(StringRef text) {
-    llvm::Expected<json::Value> parsed = json::parse(text);
-    if (!parsed)
-      return fail(parsed.takeError());
-    manifest = std::move(*parsed);
-    return success(manifest.getAsObject() && manifest.getAsObject()->getObject("tensors"));
-  }
-
-  /// A kernel given by --kernel is of this specification and storage type.
-  LogicalResult checkProblem(StringRef spec) {
-    const json::Object *object = manifest.getAsObject();
-    StringRef dtype = object->getString("dtype").value_or(""), of = object->getString("spec").value_or("");
-    if (of != spec)
-      return fail("expected a kernel of @" + spec + ", but --kernel names one of @" + of);
-    if (dtype != nameOf(problem.dtype))
-      return fail("expected --dtype=" + dtype + ", as --kernel has it, but got " + nameOf(problem.dtype));
-    return success();
-  }
-
-  /// A kernel given by --kernel hands states on where pieces need them.
-  LogicalResult checkStates() {
-    const json::Array *outputs = manifest.getAsObject()->getObject("tensors")->getArray("outputs");
-    for (const json::Value &output : outputs ? *outputs : json::Array())
-      if (isCarried(output.getAsObject()->getString("name").value_or("")))
-        return success();
-    return fail("requires a kernel with states (taylorc --states) for --states, but --kernel has none");
-  }
+  Tensors(const Problem &problem, const RunOptions &options, const Manifest &manifest)
+      : TensorBuffers(options), problem(problem), manifest(manifest) {}
 
   /// Whether a function works in the memory of an output.
   bool isInPlace(StringRef function, StringRef role) {
-    const json::Object *of = manifest.getAsObject()->getObject("functions")->getObject(function);
-    const json::Array *pairs = of ? of->getArray("carried") : nullptr;
-    return llvm::any_of(pairs ? *pairs : json::Array(), [&](const json::Value &pair) {
-      const json::Array *roles = pair.getAsArray();
-      return roles && roles->size() == 2 && roles->back().getAsString() == role;
-    });
+    const runtime::FunctionInfo &of = manifest.functions[size_t(manifest.function(function))];
+    return llvm::any_of(of.carried, [&](auto pair) { return of.slots[size_t(pair.second)].label == role; });
   }
 
   /// The tensor of a role, made on first use with all bits set.
   FailureOr<TensorBuffer *> get(StringRef role) {
     if (TensorBuffer *buffer = find(role.str()))
       return buffer;
-    auto [kind, name] = role.split(':');
-    const json::Array *entries = listOf(kind);
-    for (const json::Value &entry : entries ? *entries : json::Array()) {
-      const json::Object *object = entry.getAsObject();
-      if (!object || object->getString("name") != name)
-        continue;
-      std::optional<Dtype> dtype = dtypeNamed(object->getString("dtype").value_or(""));
-      FailureOr<reference::Shape> shape = shapeOf(*object);
-      if (!dtype || failed(shape))
-        break;
-      return &add(role.str(), *shape, *dtype);
-    }
-    return fail("expected a manifest that describes '" + role + "', but got none");
+    std::optional<runtime::Slot> slot = manifest.slotOf(role);
+    if (!slot)
+      return fail("expected a manifest that describes '" + role + "', but got none");
+    const runtime::TensorInfo &info = manifest.tensor(*slot);
+    reference::Shape shape;
+    for (const runtime::TensorAxis &axis : info.axes)
+      shape.append(axis.name, axis.isChannel() ? axis.size : problem.environment.sizeOf(axis.name));
+    return &add(role.str(), shape, *dtypeNamed(runtime::dtypeName(info.dtype)));
   }
 
   /// The role of a tensor's memory: what is kept of keys is written where it is read.
   std::string memoryOf(StringRef role) {
-    auto [kind, name] = role.split(':');
-    return (kind == "append" && isOverKeys(name) ? "cache:" + name : Twine(role)).str();
+    std::optional<runtime::Slot> slot = manifest.slotOf(role);
+    bool grows = slot && slot->role == runtime::Role::Append && manifest.tensor(*slot).keyAxis() >= 0;
+    return (grows ? "cache:" + role.split(':').second : Twine(role)).str();
   }
 
   /// What is handed on from keys to later ones is 0 before the first.
   LogicalResult beginKeys() {
-    const json::Array *entries = listOf("cache");
-    for (const json::Value &entry : entries ? *entries : json::Array()) {
-      StringRef name = entry.getAsObject()->getString("name").value_or("");
-      if (isOverKeys(name))
+    for (const runtime::TensorInfo &info : manifest.cache) {
+      if (info.keyAxis() >= 0)
         continue;
-      FailureOr<TensorBuffer *> buffer = get(("cache:" + name).str());
+      FailureOr<TensorBuffer *> buffer = get("cache:" + info.name);
       if (failed(buffer))
         return failure();
       (*buffer)->write(std::vector<reference::Real>((*buffer)->getShape().count()));
@@ -155,43 +131,8 @@ public:
   }
 
 private:
-  const json::Array *listOf(StringRef kind) {
-    StringRef list = kind == "input" || kind == "gradient" ? "inputs"
-                     : kind == "saved"                     ? "saved"
-                     : kind == "cache" || kind == "append" ? "cache"
-                                                           : "outputs";
-    return manifest.getAsObject()->getObject("tensors")->getArray(list);
-  }
-
-  bool isOverKeys(StringRef name) {
-    const json::Array *entries = listOf("cache");
-    return llvm::any_of(entries ? *entries : json::Array(), [&](const json::Value &entry) {
-      const json::Object *object = entry.getAsObject();
-      const json::Array *axes = object->getString("name") == name ? object->getArray("axes") : nullptr;
-      return axes &&
-             llvm::any_of(*axes, [](const json::Value &axis) { return axis.getAsString() == AxisRole::Key; });
-    });
-  }
-
-  FailureOr<reference::Shape> shapeOf(const json::Object &entry) {
-    reference::Shape shape;
-    const json::Object *sizes = manifest.getAsObject()->getObject("sizes");
-    const json::Array *axes = entry.getArray("axes");
-    for (const json::Value &value : axes ? *axes : json::Array()) {
-      StringRef axis = value.getAsString().value_or("");
-      bool isRuntime = axis.size() == 1 && StringRef("bhgtu").contains(axis);
-      std::optional<int64_t> size = isRuntime ? problem.environment.sizeOf(axis)
-                                    : sizes   ? sizes->getInteger(axis)
-                                              : std::nullopt;
-      if (!size)
-        return failure();
-      shape.append(axis, *size);
-    }
-    return shape;
-  }
-
   const Problem &problem;
-  json::Value manifest = nullptr;
+  const Manifest &manifest;
 };
 
 void printProfile(void *, const TaylorPtxProfile *profile) {
@@ -362,14 +303,15 @@ FailureOr<Outcome> runOnDevice(const Problem &problem, const RunOptions &options
   FailureOr<KernelPtr> kernel = loadKernel(problem, options, shared);
   if (failed(kernel))
     return failure();
+  const auto manifest = Manifest::parse(taylor_manifest(kernel->get()));
+  if (failed(checkManifest(manifest, problem, options)))
+    return failure();
   std::deque<Call> calls;
   for (auto [i, piece] : llvm::enumerate(*pieces)) {
-    Call &call = calls.emplace_back(Call{piece, Tensors(piece, options)});
+    Call &call = calls.emplace_back(Call{piece, Tensors(piece, options, manifest)});
     call.isFirst = i == 0;
     call.isLast = i + 1 == pieces->size();
-    if (failed(call.tensors.readManifest(taylor_manifest(kernel->get()))) ||
-        (!options.kernel.empty() && failed(call.tensors.checkProblem(SpecOp(problem.spec).getSymName()))) ||
-        (!call.isLast && failed(call.tensors.checkStates())) || failed(writeTensors(call, withGradients)))
+    if (failed(writeTensors(call, withGradients)))
       return failure();
   }
   if (failed(runForward(kernel->get(), calls, options)) ||

@@ -161,8 +161,7 @@ TEST(Manifest, Forms) {
   const TargetFunction &code = manifest.targets[0].functions[forward];
   ASSERT_EQ(code.forms.size(), 2u);
   EXPECT_EQ(code.forms[1].kernels.size(), 2u);
-  EXPECT_EQ(code.forms[1].features, 3);
-  EXPECT_EQ(code.forms[1].channels, 2);
+  EXPECT_EQ(code.forms[1].state, (StateSize{3, 2}));
   EXPECT_EQ(manifest.target("sm_80")->functions[forward].forms[0].name, "parallel"); // where nothing is said
   auto choose = [&](Dims dims, const char *form = "") {
     return chooseForm(code, manifest, dims, form, "forward", "native");
@@ -316,33 +315,33 @@ TEST(Manifest, Ascending) {
 TEST(Manifest, ContradictoryForms) {
   const std::string where = "function 'forward' of target 'native'";
   expectError(manifestWithForms(R"("cost": {"pair": -2})", R"("form": "chunked")"),
-              "expected a number of at least 0 in field 'pair' in the cost of " + where +
+              "expected a number of at least 0 in field 'pair' in cost of " + where +
                   " of the manifest, but got -2");
   expectError(manifestWithForms(R"("cost": {}, "operations": {"key": -1})", R"("form": "chunked")"),
-              "expected a number of at least 0 in field 'key' in the operations of " + where +
+              "expected a number of at least 0 in field 'key' in operations of " + where +
                   " of the manifest, but got -1");
   expectError(manifestWithForms(R"("cost": {"pairs": 2})", R"("form": "chunked")"),
-              "unsupported field 'pairs' in the cost of " + where + " of the manifest");
+              "unsupported field 'pairs' in cost of " + where + " of the manifest");
   expectError(manifestWith("\"kernels\": [\"attend\"]",
                            "\"state\": {\"features\": 1e300, \"channels\": 2}, \"kernels\": [\"attend\"]"),
-              "unsupported value 1e+300 of field 'features' in the state of " + where + " of the manifest");
+              "unsupported value 1e+300 of field 'features' in state of " + where + " of the manifest");
   expectError(manifestWithForms(R"("cost": {})", R"("form": "parallel")"),
               "expected each form of " + where + " of the manifest once, but got 'parallel' twice");
   expectError(manifestWithForms(R"("cost": {})", R"("form": "chunked", "alternatives": [])"),
-              "unsupported field 'alternatives' in an alternative of " + where + " of the manifest");
+              "unsupported field 'alternatives' in alternative 0 of " + where + " of the manifest");
 }
 
 TEST(Manifest, ContradictoryTargets) {
   const std::string kernel = "kernel 'attend' of function 'forward' of target 'sm_80'";
   expectError(manifestWith("\"targets\"", "\"goals\""),
-              "requires field 'targets' in the top level of the manifest");
+              "unsupported field 'goals' in the top level of the manifest");
   std::string none = manifestWith();
   none = none.substr(0, none.find("\"targets\"")) + "\"targets\": []}";
-  expectError(none, "expected a list of targets in the manifest, but got []");
+  expectError(none, "expected targets in the manifest, but got none");
   expectError(manifestWith("\"sm_80\", \"kind\"", "\"native\", \"kind\""),
               "expected each target of the manifest once, but got 'native' twice");
   expectError(manifestWith("\"kind\": \"ptx\"", "\"kind\": \"tpu\""),
-              "expected kind cpu or ptx of target 'sm_80' of the manifest, but got 'tpu'");
+              "expected cpu or ptx in field 'kind' in target 'sm_80' of the manifest, but got 'tpu'");
   expectError(manifestWith("\"kind\": \"ptx\"", "\"kind\": \"ptx\", \"warps\": 4"),
               "unsupported field 'warps' in target 'sm_80' of the manifest");
   expectError(manifestWith("\"backward\": {\"kernels\": [\"a\"", "\"sideward\": {\"kernels\": [\"a\""),
@@ -354,10 +353,10 @@ TEST(Manifest, ContradictoryTargets) {
       manifestWith("\"backward_a\"", "\"forward_attend\""),
       "expected an entry for each kernel of target 'sm_80' of the manifest, but got 'forward_attend' twice");
   expectError(manifestWith("\"threads\": 128", "\"threads\": 1025"),
-              "expected a number from 1 to 1024 of field 'threads' in " + kernel +
+              "expected a number from 1 to 1024 in field 'threads' in " + kernel +
                   " of the manifest, but got 1025");
   expectError(manifestWith("\"shared\": 49152", "\"shared\": -1"),
-              "expected a number from 0 to 1048576 of field 'shared' in " + kernel +
+              "expected a number from 0 to 1048576 in field 'shared' in " + kernel +
                   " of the manifest, but got -1");
   expectError(manifestWith("\"threads\": 128, \"shared\": 49152,", "\"threads\": 128,"),
               "requires field 'shared' in " + kernel + " of the manifest");
@@ -368,7 +367,7 @@ TEST(Manifest, ContradictoryTargets) {
                   " of the manifest, but got 't / 128'");
   expectError(manifestWith("[\"b\", \"h\", \"ceildiv(t, 128)\"]",
                            "[\"b\", \"b\", \"b\", \"b\", \"b\", \"b\", \"b\", \"b\", \"b\"]"),
-              "expected at most 8 extents in field 'grid' in " + kernel + " of the manifest, but got 9");
+              "expected 0 to 8 elements in field 'grid' in " + kernel + " of the manifest, but got 9");
   expectError(manifestWith("{\"tensor\": \"saved:m\"}", "{\"tensor\": \"saved:z\"}"),
               "expected arguments of " + kernel +
                   " that function 'forward' of target 'sm_80' has, but got 'saved:z'");
@@ -377,14 +376,29 @@ TEST(Manifest, ContradictoryTargets) {
                   " that function 'forward' of target 'sm_80' has, but got 'columns.1'");
   expectError(
       manifestWith("{\"tensor\": \"saved:m\"}", "{\"tensor\": \"saved:m\", \"workspace\": \"columns.0\"}"),
-      "expected either a tensor or a workspace as an argument of " + kernel +
-          " of the manifest, but got {\"tensor\":\"saved:m\",\"workspace\":\"columns.0\"}");
+      "expected either a tensor or a workspace as each argument of " + kernel +
+          " of the manifest, but got 'saved:m' and 'columns.0'");
+  expectError(manifestWith("{\"tensor\": \"saved:m\"}", "{}"),
+              "expected either a tensor or a workspace as each argument of " + kernel +
+                  " of the manifest, but got '' and ''");
   expectError(manifestWith("{\"tensor\": \"saved:m\"}", "3"),
-              "expected an object as an argument of " + kernel + " of the manifest, but got 3");
+              "expected an object as argument 2 of " + kernel + " of the manifest, but got 3");
   expectError(
-      manifestWith("\"64\"], \"dtype\": \"bf16\"", "\"64\"], \"dtype\": \"f8\""),
-      "expected dtype f32, bf16, f16, f64 or i32 in workspace 'columns.0' of function 'forward' of target "
-      "'sm_80' of the manifest, but got 'f8'");
+      manifestWith("[\"a\", \"b\"]",
+                   "[\"a\", {\"name\": \"b\", \"entry\": \"b\", \"grid\": [], \"threads\": 1, "
+                   "\"shared\": 0, \"arguments\": []}]"),
+      "expected a name alone of kernel 'b' of function 'backward' of target 'native' of the manifest");
+  std::string named = manifestWith();
+  size_t kernels = named.find("[{\"name\": \"a\", \"entry\"");
+  named.replace(kernels, named.find("]}]", kernels) + 3 - kernels, "[\"a\"]");
+  expectError(named,
+              "expected an entry of kernel 'a' of function 'backward' of target 'sm_80' of the manifest");
+  expectError(manifestWith(", \"backward\": {\"kernels\": [\"a\", \"b\"]}", ""),
+              "requires field 'backward' in target 'native' of the manifest");
+  expectError(manifestWith("\"64\"], \"dtype\": \"bf16\"", "\"64\"], \"dtype\": \"f8\""),
+              "expected f32, bf16, f64, i32 or f16 in field 'dtype' in workspace 'columns.0' of function "
+              "'forward' of "
+              "target 'sm_80' of the manifest, but got 'f8'");
 }
 
 TEST(Manifest, EarlyAndPersistent) {
@@ -421,15 +435,18 @@ TEST(Manifest, Maps) {
   EXPECT_EQ(kernel.maps[0].box, (std::vector<int64_t>{1, 1, 128, 64}));
   EXPECT_EQ(kernel.maps[0].swizzle, 128);
   EXPECT_EQ(kernel.maps[1].argument, 1);
-  std::string where = "kernel 'attend' of function 'forward' of target 'sm_80'", map = "a map of " + where;
+  std::string kernelText = "kernel 'attend' of function 'forward' of target 'sm_80'",
+              map = "a map of " + kernelText;
   expectError(with("{\"argument\": 3, \"box\": [1, 1, 1, 1], \"swizzle\": 32}"),
-              "expected a number from 0 to 2 of field 'argument' in " + where +
-                  " of the manifest, but got 3");
+              "expected an argument of " + kernelText + " in its maps of the manifest, but got 3");
+  expectError(with("{\"argument\": -1, \"box\": [1, 1, 1, 1], \"swizzle\": 32}"),
+              "expected a number of at least 0 in field 'argument' in map 0 of " + kernelText +
+                  " of the manifest, but got -1");
   expectError(with("{\"argument\": 0, \"box\": [1, 1, 1], \"swizzle\": 32}"),
-              "expected a box of 1 to 256 elements along each of its array's axes, at most 5, in " + map +
+              "expected a box of 1 to 256 elements along each of its array's 4 axes in " + map +
                   " of the manifest, but got [1,1,1]");
   expectError(with("{\"argument\": 0, \"box\": [1, 1, 1, 257], \"swizzle\": 32}"),
-              "expected a box of 1 to 256 elements along each of its array's axes, at most 5, in " + map +
+              "expected a box of 1 to 256 elements along each of its array's 4 axes in " + map +
                   " of the manifest, but got [1,1,1,257]");
   expectError(with("{\"argument\": 0, \"box\": [1, 1, 1, 16], \"swizzle\": 48}"),
               "expected swizzle 32, 64 or 128 in " + map + " of the manifest, but got 48");
@@ -437,7 +454,7 @@ TEST(Manifest, Maps) {
               "expected an array whose last axis is a channel for " + map +
                   " of the manifest, but got 'saved:m'");
   expectError(with("{\"argument\": 0, \"box\": [1, 1, 1, 16], \"swizzle\": 32, \"step\": 1}"),
-              "unsupported field 'step' in " + map + " of the manifest");
+              "unsupported field 'step' in map 0 of " + kernelText + " of the manifest");
 }
 
 TEST(Manifest, Errors) {
@@ -456,22 +473,28 @@ TEST(Manifest, Errors) {
   std::string deep = std::string(100000, '[') + std::string(100000, ']');
   expectError(manifestWith("\"spec\": \"s\"", "\"spec\": " + deep),
               "expected at most 64 lists and objects inside each other in the manifest");
-  expectError(manifestWith("\"dtype\": \"bf16\"", "\"dtype\": \"f8\""),
-              "expected dtype f32, bf16, f16, f64 or i32 in the top level of the manifest, but got 'f8'");
-  expectError(manifestWith("\"j\": 4", "\"j\": 0"),
-              "expected a positive size of axis 'j' in the manifest, but got 0");
-  expectError(manifestWith(", \"j\": 4", ""),
-              "requires the size of axis 'j' of inputs 'w' in field 'sizes' of the manifest");
   expectError(
-      manifestWith("\"projection\"", "\"magic\""),
-      "expected source projection, parameter or input in inputs 'q' of the manifest, but got 'magic'");
+      manifestWith("\"dtype\": \"bf16\"", "\"dtype\": \"f8\""),
+      "expected f32, bf16, f64, i32 or f16 in field 'dtype' in the top level of the manifest, but got 'f8'");
+  expectError(manifestWith("\"j\": 4", "\"j\": 0"),
+              "expected a number of at least 1 in field 'j' in sizes of the manifest, but got 0");
+  expectError(manifestWith(", \"j\": 4", ""),
+              "requires the size of axis 'j' of input 'w' in field 'sizes' of the manifest");
+  expectError(manifestWith("\"projection\"", "\"magic\""),
+              "expected projection, parameter or input in field 'kind' in source of input 'q' of "
+              "tensors of the manifest, but got 'magic'");
+  expectError(manifestWith(", \"source\": {\"kind\": \"input\"}, \"gradient\": false", ""),
+              "requires field 'source' in input 'x' of the manifest");
+  expectError(manifestWith("\"mask\": \"causal\"", "\"mask\": \"causal\", \"masks\": 1"),
+              "unsupported field 'masks' in the top level of the manifest");
   expectError(manifestWith("\"normal\"", "\"cauchy\""),
-              "unsupported initial distribution 'cauchy' in inputs 'w' of the manifest");
+              "expected zeros, ones, constant, uniform or normal in field 'kind' in initial of source of "
+              "input 'w' of tensors of the manifest, but got 'cauchy'");
   expectError(manifestWith("\"input:w\"", "\"input:y\""),
               "expected tensors of the manifest in function 'forward', but got 'input:y'");
   expectError(
       manifestWith("[\"e\", \"j\"]", "[\"e\", \"e\", \"e\", \"e\", \"e\", \"e\", \"e\", \"e\", \"e\"]"),
-      "expected at most 8 axes in inputs 'w' of the manifest, but got 9");
+      "expected 0 to 8 elements in field 'axes' in input 'w' of tensors of the manifest, but got 9");
 }
 
 } // namespace

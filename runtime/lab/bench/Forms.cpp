@@ -94,8 +94,8 @@ Json calibrate(const Request &request, const Manifest &manifest, const std::stri
          request.settings.back().c_str(), long(sized.shape.d), long(tokens), measured, expected);
   fflush(stdout);
   return {{"function", direction},
-          {"features", code.forms[1].features},
-          {"channels", code.forms[1].channels},
+          {"features", code.forms[1].state.features},
+          {"channels", code.forms[1].state.channels},
           {"factor", round3(measured / expected)}};
 }
 
