@@ -140,14 +140,16 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
       programs->push_back(function->clone());
   PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == "auto"};
   auto planKernels = [&](OpPassManager &manager) {
-    manager.addPass(createPlanFormsPass(plan, getProblem()));
+    manager.addPass(createPlanFormsPass(plan));
     buildFormPipeline(manager);
     if (describes)
-      manager.addPass(createChooseFormsPass({target.getName()}, getProblem(), options.formCosts));
+      manager.addPass(createChooseFormsPass({target.getName()}));
     buildKernelPipeline(manager);
   };
+  (*programs)->setAttr(kProblem, describeProblem(getProblem(), &context));
   if (failed(runPasses(*programs, planKernels)))
     return failure();
+  (*programs)->removeAttr(kProblem);
   if (onKernels)
     onKernels(*programs);
   auto emit = [&](OpPassManager &manager) {

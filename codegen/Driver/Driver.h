@@ -61,7 +61,8 @@ private:
   int64_t stateBlock() const;
   TargetProblem getProblem() const {
     return {options.headDim,     options.getValueDim(), widestKey,       widestValue,   options.dtype,
-            options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states};
+            options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states,
+            options.formCosts};
   }
   void declareInterface(mlir::OpPassManager &manager);
   /// `onKernels` sees the functions with their kernels (`fusion.kernel`), before there are programs.

@@ -47,9 +47,19 @@ struct TargetProblem {
   /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
   int64_t chunk = 0;
   bool states = false;
+  /// Factors of costs that were measured on this machine.
+  std::vector<CostSample> formCosts;
   /// How often tiles were made that a block's memory has no room for (`Target::refuse`).
   int64_t retries = 0;
 };
+
+/// Where a module says what it is compiled for, while forms and tiles are chosen: the fields of a
+/// TargetProblem but `retries`, as `{head_dim = 64, dtype = "bf16", ..}`. What is not there is as in a new
+/// one.
+inline constexpr llvm::StringLiteral kProblem = "taylor.problem";
+mlir::DictionaryAttr describeProblem(const TargetProblem &problem, mlir::MLIRContext *context);
+/// Fails, with an error of the module, where it says something else there.
+mlir::FailureOr<TargetProblem> readProblem(mlir::ModuleOp module);
 
 /// What tiles are for.
 enum class TileUse {

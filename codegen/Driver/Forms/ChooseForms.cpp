@@ -19,14 +19,12 @@ namespace taylor {
 namespace {
 
 /// A function's forms: the first one, which every call can take, and the others, null where there is none.
-struct Forms {
+struct FormTwins {
   FunctionOp parallel, longer, chunked;
 };
 
 struct ChooseForms : taylor::impl::ChooseFormsPassBase<ChooseForms> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
-  TargetProblem problem;
-  std::vector<CostSample> machine;
 
   void runOnOperation() override;
 
@@ -34,7 +32,7 @@ private:
   bool isCausal();
   std::optional<int64_t> crossoverOf(FunctionOp function, FunctionOp twin);
   void keep(FunctionOp twin, bool pays);
-  void choose(Forms forms);
+  void choose(FormTwins forms);
 };
 
 } // namespace
@@ -61,7 +59,7 @@ void ChooseForms::keep(FunctionOp twin, bool pays) {
 }
 
 /// Of the three forms, each is the cheapest from its own number of tokens on, or goes.
-void ChooseForms::choose(Forms forms) {
+void ChooseForms::choose(FormTwins forms) {
   std::optional<int64_t> longer = crossoverOf(forms.parallel, forms.longer),
                          chunked = crossoverOf(forms.parallel, forms.chunked);
   if (longer && chunked && *chunked <= *longer)
@@ -99,24 +97,25 @@ static FormCost costOfLong(const FormCost &parallel, const FormCost &own, const 
 
 void ChooseForms::runOnOperation() {
   std::unique_ptr<Target> target = findTarget(getOperation(), targetName);
-  if (!target)
+  FailureOr<TargetProblem> problem = readProblem(getOperation());
+  if (!target || failed(problem))
     return signalPassFailure();
-  CostRates rates = target->getRates(problem);
-  rates.machine = machine;
+  CostRates rates = target->getRates(*problem);
+  rates.machine = problem->formCosts;
   // Twins stand after the functions that they are twins of.
-  llvm::MapVector<StringAttr, Forms> functions;
+  llvm::MapVector<StringAttr, FormTwins> functions;
   for (auto function : getOperation().getOps<FunctionOp>()) {
     auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
     if (!form || (form.getFunction() != "forward" && form.getFunction() != "backward"))
       continue;
     FormCost cost = estimateCost(function, form.getFunction(), rates);
-    Forms &forms = functions[form.getFunction()];
+    FormTwins &forms = functions[form.getFunction()];
     if (roleOf(function) == form.getFunction()) {
       forms.parallel = function;
     } else if (form.getName() == "long") {
       forms.longer = function;
       cost = costOfLong(getForm(forms.parallel).getCost().getCost(), cost,
-                        *target->getLongForm(problem, form.getFunction()));
+                        *target->getLongForm(*problem, form.getFunction()));
     } else {
       forms.chunked = function;
     }
@@ -125,13 +124,4 @@ void ChooseForms::runOnOperation() {
   for (const auto &[name, forms] : functions)
     if (forms.longer || forms.chunked)
       choose(forms);
-}
-
-std::unique_ptr<Pass> taylor::createChooseFormsPass(const ChooseFormsPassOptions &options,
-                                                    const TargetProblem &problem,
-                                                    ArrayRef<CostSample> machine) {
-  auto pass = std::make_unique<ChooseForms>(options);
-  pass->problem = problem;
-  pass->machine = machine.vec();
-  return pass;
 }

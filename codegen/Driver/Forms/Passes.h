@@ -15,14 +15,6 @@ namespace taylor {
 #define GEN_PASS_DECL
 #include "codegen/Driver/Forms/Passes.h.inc"
 
-/// taylor-plan-forms with more of a problem than its options say.
-std::unique_ptr<mlir::Pass> createPlanFormsPass(const PlanFormsPassOptions &options,
-                                                const TargetProblem &problem);
-/// taylor-choose-forms for a problem, with factors that were measured on this machine.
-std::unique_ptr<mlir::Pass> createChooseFormsPass(const ChooseFormsPassOptions &options,
-                                                  const TargetProblem &problem,
-                                                  llvm::ArrayRef<CostSample> machine);
-
 /// The part of a function's name after the specification's: "forward", "forward_chunked".
 inline llvm::StringRef roleOf(FunctionOp function) { return function.getSymName().rsplit('.').second; }
 

@@ -73,9 +73,10 @@ def NameCachePass : Pass<"taylor-name-cache", "::mlir::ModuleOp"> {
 def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
   let summary = "a function for each form, with a plan that the target has room for";
   let description = [{
-    Rule: each `taylor.function` gets the target's plan (`#tile.plan`), and says in `form` which
-    form it is and because of what. With `alternatives`, `forward` and `backward` get twins in other
-    forms, named after these:
+    Rule: each `taylor.function` gets the target's plan (`#tile.plan`) for the problem that the
+    module's `taylor.problem` says (channels, types, chunks: codegen/Targets/Target.h), and says in
+    `form` which form it is and because of what. With `alternatives`, `forward` and `backward` get
+    twins in other forms, named after these:
 
     * `long`, the parallel form with the target's tiles for long sequences, where it has such
       (`Target::getLongForm`), and a query sees all keys, or all up to its own.

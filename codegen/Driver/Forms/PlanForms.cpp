@@ -223,8 +223,10 @@ LogicalResult PlanForms::addChunkedTwins(const Target &target, Group &group) {
 
 void PlanForms::runOnOperation() {
   std::unique_ptr<Target> target = findTarget(getOperation(), targetName);
-  if (!target)
+  FailureOr<TargetProblem> said = readProblem(getOperation());
+  if (!target || failed(said))
     return signalPassFailure();
+  problem = *said;
   // In the order of the module; functions with the same use have one plan. Steps say their form already.
   llvm::MapVector<TileUse, Group> groups;
   Group main;
@@ -242,11 +244,4 @@ void PlanForms::runOnOperation() {
   addLongTwins(*target, main);
   if (failed(addChunkedTwins(*target, main)))
     signalPassFailure();
-}
-
-std::unique_ptr<Pass> taylor::createPlanFormsPass(const PlanFormsPassOptions &options,
-                                                  const TargetProblem &problem) {
-  auto pass = std::make_unique<PlanForms>(options);
-  pass->problem = problem;
-  return pass;
 }

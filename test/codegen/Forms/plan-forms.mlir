@@ -13,6 +13,18 @@
 // RUN: not taylor-opt %t/series.mlir --taylor-plan-forms=target=vax 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not taylor-opt %t/series.mlir --taylor-choose-forms=target=vax 2>&1 | FileCheck %s --check-prefix=TARGET
 
+// What a module is compiled for is an attribute; what it lacks is as for 64 channels in f32.
+// RUN: sed 's/^module/module attributes {taylor.problem = {dtype = "bf16", head_dim = 128, value_dim = 128}}/' %t/problem.mlir | taylor-opt --taylor-plan-forms=target=sm_90a | FileCheck %s --check-prefix=PROBLEM
+// RUN: taylor-opt %t/problem.mlir --taylor-plan-forms=target=sm_90a | FileCheck %s --check-prefix=DEFAULTS
+// RUN: sed 's/^module/module attributes {taylor.problem = {head_dim = -1}}/' %t/problem.mlir | not taylor-opt --taylor-plan-forms 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: sed 's/^module/module attributes {taylor.problem = {head_dim = 0}}/' %t/problem.mlir | not taylor-opt --taylor-choose-forms 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: sed 's/^module/module attributes {taylor.problem = {head_dims = 8}}/' %t/problem.mlir | not taylor-opt --taylor-plan-forms 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: sed 's/^module/module attributes {taylor.problem = 8}/' %t/problem.mlir | not taylor-opt --taylor-plan-forms 2>&1 | FileCheck %s --check-prefix=DICTIONARY
+// PROBLEM: plan #tile.plan<{{.*}}bf16
+// DEFAULTS-NOT: plan #tile.plan<{{.*}}bf16
+// FIELD: error: unsupported field 'head_dim{{s?}}' in 'taylor.problem', or a value that it cannot have: {head_dim
+// DICTIONARY: error: expected a dictionary as 'taylor.problem', but got 8
+
 // ONE: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}> form #tile.form<"parallel" of "forward"> {
 // ASKED: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<"chunked" of "forward", because = "--form=chunked"> {
 
@@ -45,6 +57,17 @@
 taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
   %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:n" %n : !o
+}
+//--- problem.mlir
+!q = !taylor.array<[b, h, t, d = 16], f32>
+!k = !taylor.array<[b, g, u, d = 16], f32>
+!v = !taylor.array<[b, g, u, e = 8], f32>
+!o = !taylor.array<[b, h, t, e = 8], f32>
+module {
+  taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+    %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
+    taylor.yield "output:n" %n : !o
+  }
 }
 //--- exponential.mlir
 !q = !taylor.array<[b, h, t, d = 16], f32>
