@@ -1,9 +1,10 @@
 # Attention whose warps have roles (--target=sm_90a+roles), with every wait, arrival, fence and barrier of its PTX broken in turn: the interpreter reports a
 # fault, or a result is wrong. (PtxMutationTest.cpp does the same without roles. Lanes of a warp go on together there, so that a missing bar.warp.sync is not seen.)
-# One part for the forward, one where its iterations overlap, one for the kernel of dk and dv, where queries pass by and scalars of theirs come by pieces.
+# One part for the forward, one where its iterations overlap, one for the kernel of dk and dv, where queries pass by and scalars of theirs come by pieces, and one for
+# the states of chunks, whose members are panels of features.
 # Every other mutant of a kind is tried; with --full all are.
 # REQUIRES: taylorc
-# SHARDS: 3
+# SHARDS: 4
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t %spec_dir %shard %full
 import collections
 import pathlib
@@ -12,14 +13,14 @@ import subprocess
 import sys
 
 bin_dir, fixtures, folder, specs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:5])
-kernel, more = [("forward_attend", ""), ("forward_attend", "overlap"), ("backward_pairs", "")][int(sys.argv[5].partition("/")[0])]
+kernel, more = [("forward_attend", ""), ("forward_attend", "overlap"), ("backward_pairs", ""), ("forward_states", "")][int(sys.argv[5].partition("/")[0])]
 STEP = 1 if sys.argv[6] == "1" else 2
 TARGET = f"sm_90a+roles+{more}".rstrip("+")
 sys.path.insert(0, str(fixtures))
 from seal import trailer
 
 PAIRS_SPEC = "beyond/sliding-window.mlir"
-SPEC = fixtures / "plain.mlir" if kernel == "forward_attend" else specs / PAIRS_SPEC
+SPEC = {"forward_attend": fixtures / "plain.mlir", "backward_pairs": specs / PAIRS_SPEC, "forward_states": specs / "softmax-taylor.mlir"}[kernel]
 SEEDS = range(6)
 # A gang of three members, and one of one tile and two copies of it. Five tiles of keys in two slots, of which the first member passes one by; the last ones end
 # within the array, and beyond it.
@@ -27,7 +28,9 @@ FORWARD = ("b=1,h=1,g=1,t=200,u=600,d=64,e=64", ["--forward-only"])
 # Three gangs of two members, of which the last one is 14 keys and the same again; two heads, each of up to four tiles of queries in two slots, of which each member
 # passes by one, the last one cut by the window within the array.
 PAIRS = ("b=1,h=2,g=1,t=270,u=270,d=64,e=64", ["--set=window=100"])
-SHAPE, DIRECTIONS = FORWARD if kernel == "forward_attend" else PAIRS
+# Two gangs of three members, of which the last one is one panel and two copies of it; chunks of three tiles of keys in two slots, the last one cut.
+STATES = ("b=1,h=1,g=1,t=450,u=450,d=16,e=64", ["--forward-only", "--set=order=2", "--form=chunked", "--chunk=192"])
+SHAPE, DIRECTIONS = {"forward_attend": FORWARD, "backward_pairs": PAIRS, "forward_states": STATES}[kernel]
 # What others order too, of dk and dv: a member releases scalars before the queries of the same tile, for whose slot the producer waits first; a product's group is
 # closed by the next product, where no wait stands between; and the second scalars' arrival, for which members wait before they read the first, waits for those as well.
 PASSED = 4 if kernel == "forward_attend" else 8
@@ -78,7 +81,8 @@ def check(text, seed):
 
 
 folder.mkdir(parents=True, exist_ok=True)
-arguments = (f"--target={TARGET}", "--head-dim=64", *DIRECTIONS)
+channels = re.search(r"d=(\d+)", SHAPE)[1]
+arguments = (f"--target={TARGET}", f"--head-dim={channels}", "--value-dim=64", *DIRECTIONS)
 for output in (["-o", folder / "whole.so"], ["--emit=asm", "-o", folder / "text"]):
     made = taylor("taylorc", *arguments, *output)
     assert made.returncode == 0, made.stderr

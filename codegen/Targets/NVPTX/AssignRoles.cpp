@@ -60,6 +60,8 @@ public:
   bool collect();
   /// Registers of a member's tiles in its largest loop.
   int64_t countRegisters();
+  /// Whether so many neighbours are along the last extent.
+  bool hasNeighbours(int64_t members) const { return !places || members <= places; }
   /// Bytes of shared memory, no two buffers sharing any.
   int64_t countShared(int64_t members);
   void emit(const RegisterBudget &registers);
@@ -70,6 +72,7 @@ private:
   bool isUniform(Value value, bool mayDifferByMember);
   bool areBoundsUniform(StreamLoop &entry);
   bool exchanges();
+  bool feedsProducts(StreamLoop &entry);
   bool isSkeleton(Operation *op) const { return skeleton.contains(op); }
   bool followsMember(Value value);
 
@@ -99,6 +102,7 @@ private:
   SmallVector<StreamLoop> loops;
   llvm::DenseSet<Operation *> skeleton; ///< loops with streams, and loops and branches around them
   int64_t members = 1;
+  int64_t places = 0; ///< along the last extent, where they are known: panels of features
   RolesOp roles;
   BlockArgument gang;                 ///< the kernel's last place: of a gang of members
   llvm::DenseSet<Operation *> ofGang; ///< what makes a member's place of it
@@ -167,7 +171,7 @@ bool Roles::addStream(CopyOp copy) {
     if (user == copy)
       continue;
     Operation *here = loop.getBody()->findAncestorOpInBlock(*user);
-    if (!isa<ReadOp, DotOp>(user) || !here || here->isBeforeInBlock(copy))
+    if (!isa<ReadOp, DotOp, ExpandOp>(user) || !here || here->isBeforeInBlock(copy))
       return false;
   }
   auto known = llvm::find_if(loops, [&](StreamLoop &entry) { return entry.loop == loop; });
@@ -217,10 +221,25 @@ bool Roles::exchanges() {
     for (const Access &access : getAccesses(op))
       if (isa<tile::ArrayType>(access.memory.getType()))
         (access.writes ? written : read).insert(access.memory);
-    bool isOther = isa<tile::AccumulateOp, ExpandOp, ContractOp>(op);
+    bool isOther = isa<tile::AccumulateOp, ContractOp>(op);
     return isOther ? WalkResult::interrupt() : WalkResult::advance();
   });
   return walk.wasInterrupted() || llvm::any_of(written, [&](Value array) { return read.contains(array); });
+}
+
+static bool isStarted(Operation *op) {
+  auto dot = dyn_cast<DotOp>(op);
+  return dot && dot.getKind() == ProductKind::wgmma;
+}
+
+/// Whether products that run on beside their threads read what the loop copies, or are of features of it.
+bool Roles::feedsProducts(StreamLoop &entry) {
+  bool starts = false;
+  entry.loop.walk([&](DotOp dot) { starts |= isStarted(dot); });
+  return starts && llvm::any_of(entry.streams, [](RoleStream &stream) {
+           return llvm::any_of(stream.buffer->getUsers(),
+                               [](Operation *user) { return isStarted(user) || isa<ExpandOp>(user); });
+         });
 }
 
 bool Roles::collect() {
@@ -229,8 +248,9 @@ bool Roles::collect() {
     return false;
   gang = block->getArguments().back();
   tile::ExtentAttr extent = kernel.getExtent(gang.getArgNumber());
-  if (extent.isStatic() || extent.isParts())
+  if (extent.isParts())
     return false;
+  places = extent.isStatic() ? extent.getSize() : 0;
   SmallVector<CopyOp> copies;
   kernel.walk([&](CopyOp copy) {
     if (copy->getParentOfType<scf::ForOp>())
@@ -243,11 +263,7 @@ bool Roles::collect() {
   for (StreamLoop &entry : loops) {
     if (!areBoundsUniform(entry))
       return false;
-    for (RoleStream &stream : entry.streams)
-      multiplies |= llvm::any_of(stream.buffer->getUsers(), [](Operation *user) {
-        auto dot = dyn_cast<DotOp>(user);
-        return dot && dot.getKind() == ProductKind::wgmma;
-      });
+    multiplies |= feedsProducts(entry);
   }
   return multiplies;
 }
@@ -281,15 +297,20 @@ int64_t Roles::countShared(int64_t members) {
 Value Roles::makeMember(OpBuilder &builder, Value number) {
   Location loc = kernel.getLoc();
   tile::ExtentAttr extent = kernel.getExtent(gang.getArgNumber());
-  Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(), extent.getRole());
-  int64_t tokens = extent.getSize() / members; // the kernel's extent is already that of gangs
-  if (tokens > 1)
-    size = arith::DivSIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, size, constant(builder, loc, tokens - 1)),
-        constant(builder, loc, tokens));
-  Value last = arith::MaxSIOp::create(builder, loc,
-                                      arith::SubIOp::create(builder, loc, size, constant(builder, loc, 1)),
-                                      constant(builder, loc, 0));
+  Value last;
+  if (places) {
+    last = constant(builder, loc, places - 1);
+  } else {
+    Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(), extent.getRole());
+    int64_t tokens = extent.getSize() / members; // the kernel's extent is already that of gangs
+    if (tokens > 1)
+      size = arith::DivSIOp::create(
+          builder, loc, arith::AddIOp::create(builder, loc, size, constant(builder, loc, tokens - 1)),
+          constant(builder, loc, tokens));
+    last = arith::MaxSIOp::create(builder, loc,
+                                  arith::SubIOp::create(builder, loc, size, constant(builder, loc, 1)),
+                                  constant(builder, loc, 0));
+  }
   Value first = arith::MulIOp::create(builder, loc, gang, constant(builder, loc, members));
   ofGang.insert(first.getDefiningOp());
   return arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, first, number), last);
@@ -357,10 +378,8 @@ void Roles::emitFills(StreamLoop &entry, IRMapping &mapping, Value number) {
     Value end = copy.getEnd() ? extremeOf(builder, copy.getEnd(), mapping, /*largest=*/true) : Value();
     Value slot = AcquireOp::create(builder, copy.getLoc(), stream.ring, number);
     // Other proxies than the matrix units' would have to be told of a bulk copy.
-    bool isMultiplied = llvm::all_of(stream.buffer->getUsers(), [&](Operation *user) {
-      auto dot = dyn_cast<DotOp>(user);
-      return user == copy || (dot && dot.getKind() == ProductKind::wgmma);
-    });
+    bool isMultiplied = llvm::all_of(stream.buffer->getUsers(),
+                                     [&](Operation *user) { return user == copy || isStarted(user); });
     bool isBulk = isMultiplied && getBox(copy);
     CopyOp::create(builder, copy.getLoc(), copy.getArray(), copy.getArrayAxes(), copy.getTileAxes(), offsets,
                    slot, /*condition=*/Value(), end, copy.getEndAxisAttr(), stream.ring, number, isBulk);
@@ -535,7 +554,8 @@ void Roles::emit(const RegisterBudget &registers) {
   unsigned last = gang.getArgNumber();
   tile::ExtentAttr extent = kernel.getExtent(last);
   SmallVector<Attribute> grid(kernel.getGrid().getValue());
-  grid[last] = tile::ExtentAttr::get(context, extent.getRole(), extent.getSize() * members);
+  grid[last] = places ? tile::ExtentAttr::get(context, int64_t(llvm::divideCeil(places, members)))
+                      : tile::ExtentAttr::get(context, extent.getRole(), extent.getSize() * members);
   kernel.setGridAttr(ArrayAttr::get(context, grid));
 
   Block *block = kernel.getBlock();
@@ -590,7 +610,7 @@ struct AssignRoles : simt::impl::AssignRolesBase<AssignRoles> {
       int64_t tiles = roles.countRegisters();
       for (const RegisterBudget &registers : kRegisters) {
         int64_t bytes = roles.countShared(registers.members);
-        bool fits = tiles <= registers.tiles && bytes <= shared;
+        bool fits = roles.hasNeighbours(registers.members) && tiles <= registers.tiles && bytes <= shared;
         LDBG() << "@" << kernel.getSymName() << ": " << registers.members << " members need " << tiles
                << " registers of tiles and " << bytes << " bytes" << (fits ? "" : ", more than there are");
         if (!fits)

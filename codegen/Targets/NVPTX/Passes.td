@@ -51,7 +51,7 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
   let summary = "warps that copy for others: a producer, and members that share what it copies";
   let description = [{
     Input: as of `taylor-simt-schedule-copies`. A kernel gets `simt.roles` where started products
-    read what loops copy:
+    read what loops copy, or multiply features that are computed of it (`simt.expand`):
 
     1. Each copy of a loop becomes a ring of `slots` slots. The producer is what is left of the
        kernel if only these copies and the loops, branches and numbers around them stay. A member is
@@ -59,7 +59,8 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
        after the last one; what it reads into registers, after the last op that reads those, so that
        the reading may be as late.
     2. Members are neighbours along the kernel's last extent, which from then on counts gangs of
-       them. The copies' windows must not depend on that extent. Where bounds of the loop do, the
+       them: tiles of tokens, or panels of features. The copies' windows must not depend on that
+       extent. Where bounds of the loop do, the
        producer's loop runs over the ranges of all members, and a member waits for and releases what
        only others read, too. Such a loop must begin at a multiple of its step
        (`query-begins=aligned` of the plan, for queries that pass by keys): the iterations of one
@@ -67,7 +68,8 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
        gang has more members than there are tiles, the last tile is computed twice.
     3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
     4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared`
-       bytes: 3, with up to 128 registers of tiles in each thread, or 2, with up to 224.
+       bytes: 3, with up to 128 registers of tiles in each thread, or 2, with up to 224. No more than
+       there are panels.
 
     All other kernels stay as they are: without such a loop, with numbers around it that only
     threads know (read from tiles, or carried), with an array that is both read and written, and

@@ -40,6 +40,14 @@
 !wu = !tile.tile<[t = 64, u = 64], bf16, #t>
 !du = !tile.tile<[d = 64, u = 64], f32, #d>
 !sums = !tile.array<[u, d = 64], f32>
+#fu = #simt.layout<lane = [u:2, u:4, f:1, f:2, f:4], warp = [f:16, f:32], register = [u:1*2, f:8*2, u:8*8]>
+#fe = #simt.layout<lane = [e:2, e:4, f:1, f:2, f:4], warp = [f:16, f:32], register = [e:1*2, f:8*2, e:8*8]>
+!vectors = !tile.array<[u, d = 64], f32>
+!states = !tile.array<[f = 320, e = 64], f32>
+!xs = !simt.buffer<1 x [u = 64, d = 64], f32, swizzle = 128>
+!fu = !tile.tile<[f = 64, u = 64], f32, #fu>
+!wf = !tile.tile<[f = 64, u = 64], bf16, #fu>
+!fe = !tile.tile<[e = 64, f = 64], f32, #fe>
 tile.program @roles {
   %queries = tile.tensor "input:q" : !queries
   %keys = tile.tensor "input:k" : !keys
@@ -48,6 +56,8 @@ tile.program @roles {
   %scores = tile.tensor "output:s" : !scores
   %rows = tile.tensor "input:r" : !rows
   %sums = tile.tensor "output:sums" : !sums
+  %vectors = tile.tensor "input:x" : !vectors
+  %states = tile.tensor "output:states" : !states
   // The example of the description: of the keys and values, not of the queries. The producer's loop ends where the last member's does. A member waits before the
   // first reader and releases after the last one, and passes by what only others read.
   // CHECK-LABEL: tile.kernel @attend grid(%{{.*}} in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
@@ -346,6 +356,71 @@ tile.program @roles {
       scf.yield %s : !st
     }
     tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // Panels of features as members: each reads the vectors' ring with its own features. Five panels are two gangs, of which the last computes the last one twice.
+  // CHECK-LABEL: tile.kernel @panels
+  // CHECK-SAME: grid(%{{.*}} in t, %[[GANG:.*]] in 2) attributes {simt.warps = 4 : i64} {
+  // CHECK: %[[X:.*]] = simt.ring "x" : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], f32, swizzle = 128>>
+  // CHECK: simt.roles members 3 registers 32, 160 producer {
+  // CHECK: simt.copy {{.*}} signals %[[X]]
+  // CHECK-NOT: bulk
+  // CHECK: simt.copy {{.*}} bulk
+  // CHECK: } consumer (%[[MEMBER:.*]]) {
+  // CHECK: %[[FIRST:.*]] = arith.muli %[[GANG]], %c3
+  // CHECK: %[[OWN:.*]] = arith.addi %[[FIRST]], %[[MEMBER]]
+  // CHECK: %[[PLACE:.*]] = arith.minsi %[[OWN]], %c4
+  // CHECK: %[[START:.*]] = arith.muli %[[PLACE]], %c64
+  // CHECK: %[[SLOT:.*]] = simt.wait_full %[[X]]
+  // CHECK: simt.expand %[[SLOT]] over(d) <64, orders 1 to 2, block 8> from %[[START]]
+  // CHECK: simt.release %[[X]]
+  tile.kernel @panels grid(%i in t, %p in 5) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %p, %c64 : index
+    %x = simt.alloc "x" : !xs
+    %v = simt.alloc "v" : !v
+    %s0 = tile.splat %zero : f32 -> !fe
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!fe) {
+      simt.copy %vectors[u = %j], %x : !vectors, !xs
+      %f = simt.expand %x over(d) <64, orders 1 to 2, block 8> from %first to(f) : !xs -> !fu
+      %w = tile.map (%a = %f) : (!fu) -> !wf {
+        %b = arith.truncf %a : f32 to bf16
+        tile.yield %b : bf16
+      }
+      simt.copy %values[u = %j], %v : !values, !v
+      %s = simt.dot wgmma %w, %v over(u) into %o : !wf, !v -> !fe
+      scf.yield %s : !fe
+    }
+    tile.store %r, %states[f = %first] : !fe, !states
+  }
+
+  // Features of products that threads wait for.
+  // CHECK-LABEL: tile.kernel @other_features
+  // CHECK-NOT: simt.roles
+  tile.kernel @other_features grid(%i in t, %p in 5) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %p, %c64 : index
+    %x = simt.alloc "x" : !xs
+    %v = simt.alloc "v" : !v
+    %s0 = tile.splat %zero : f32 -> !fe
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!fe) {
+      simt.copy %vectors[u = %j], %x : !vectors, !xs
+      %f = simt.expand %x over(d) <64, orders 1 to 2, block 8> from %first to(f) : !xs -> !fu
+      %w = tile.map (%a = %f) : (!fu) -> !wf {
+        %b = arith.truncf %a : f32 to bf16
+        tile.yield %b : bf16
+      }
+      simt.copy %values[u = %j], %v : !values, !v
+      %s = simt.dot mma16 %w, %v over(u) into %o : !wf, !v -> !fe
+      scf.yield %s : !fe
+    }
+    tile.store %r, %states[f = %first] : !fe, !states
   }
 
   // The last extent is one tile.
