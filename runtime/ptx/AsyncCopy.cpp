@@ -61,6 +61,7 @@ void AsyncCopies::wait(Warp &w, uint32_t mask, uint64_t keep, bool all) {
   for (const Copy &c : pending)
     if (due(c)) {
       execute(block, c);
+      w.accessed |= 1u << c.lane;
       awaited[c.lane] = w.order.clockOf(w.index);
       for (Arrival &arrival : arrivals)
         if (arrival.lane == c.lane && c.number < arrival.before)

@@ -30,6 +30,7 @@ void Block::arrive(Warp &w, const Instruction &i, uint32_t mask) {
           "barrier " + std::to_string(id) + " waits for " + std::to_string(expected) + " threads, but " +
               std::to_string(b.arrived) + " came");
   b.order.join(w.order);
+  w.orderLanes(mask);
   w.order.advance(w.index);
   ++w.pc;
   if (i.op == Op::BarSync) {

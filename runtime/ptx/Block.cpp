@@ -77,6 +77,7 @@ void Block::reset(uint64_t number) {
     w.pcs.fill(0);
     w.order.reset(warps.size());
     w.order.advance(w.index);
+    w.accessed = w.synced = 0;
     w.copies.clear();
     w.products.clear(launch.kernel);
     w.local.assign(32 * launch.kernel.localBytes, std::byte(0xff));
@@ -275,6 +276,10 @@ void Block::control(Warp &w, const Instruction &i, uint32_t mask) {
   case Op::WarpSync:
     if (mask && !gather(w, i, mask))
       return;
+    if (mask) {
+      w.orderLanes(mask);
+      w.order.advance(w.index);
+    }
     break;
   case Op::BarSync:
   case Op::BarArrive:

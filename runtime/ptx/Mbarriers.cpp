@@ -49,6 +49,8 @@ void Mbarriers::initialise(Warp &w, const Instruction &i, uint32_t mask) {
     made.clock = w.order.clockOf(w.index);
     made.arrived.reset(warps);
     made.completed.reset(warps);
+    made.lanes.assign(warps, 0);
+    made.uses.resize(warps);
     all.emplace(address, std::move(made));
   }
 }
@@ -108,6 +110,7 @@ void Mbarriers::settle(Block &block, uint32_t address) {
   m.arrived.raise(m.writer, ++m.phase);
   m.completed.join(m.arrived);
   m.arrived.reset(warps);
+  m.lanes.assign(warps, 0);
   m.pending = m.expected;
   m.hasWaiter = false;
   block.wake(address);
@@ -138,6 +141,33 @@ void Mbarriers::addBytes(const Warp &w, const Instruction &i, unsigned lane, Mba
                       std::to_string(m.bytes));
 }
 
+void Mbarriers::use(Mbarrier &m, const Warp &w, const Instruction &i, unsigned lane) {
+  Mbarrier::Use &use = m.uses[w.index];
+  if (use.clock <= w.synced)
+    use.lanes = 0;
+  use.lanes |= 1u << lane;
+  use.clock = w.order.clockOf(w.index);
+  use.line = i.line;
+}
+
+void Mbarriers::checkUses(const Warp &w, const Instruction &i, unsigned lane, uint32_t address,
+                          uint32_t lanes) {
+  const Mbarrier::Use &use = all.at(address).uses[w.index];
+  if (w.block.checks && use.clock > w.synced && (use.lanes & ~lanes))
+    w.block.raise(w, i, FaultKind::Race, lane, address,
+                  "arrives at the mbarrier at " + hexadecimal(address) + ", which lane " +
+                      std::to_string(firstLane(use.lanes & ~lanes)) + " uses at line " +
+                      std::to_string(use.line) + ": requires bar.warp.sync between");
+}
+
+/// What arrivals of these lanes tell of their warp: that of other lanes only up to their last barrier.
+static Order toldBy(const Warp &w, uint32_t lanes) {
+  Order order = w.order;
+  if (w.accessed & ~lanes)
+    order.limit(w.index, w.synced);
+  return order;
+}
+
 /// Operands: the phase before, if there is a result; the address; a count.
 void Mbarriers::arrive(Warp &w, const Instruction &i, uint32_t mask) {
   const Operand *operands = &i.operands[i.results];
@@ -151,8 +181,10 @@ void Mbarriers::arrive(Warp &w, const Instruction &i, uint32_t mask) {
     uint32_t given = hasCount ? w.get<uint32_t>(operands[1], l) : 1;
     if (i.expectsBytes)
       addBytes(w, i, l, barrier, given);
+    barrier.lanes[w.index] |= 1u << l;
+    checkUses(w, i, l, address, mask | barrier.lanes[w.index]);
     if (!i.relaxed)
-      barrier.arrived.join(w.order);
+      barrier.arrived.join(toldBy(w, barrier.lanes[w.index]));
     count(w, i, l, address, i.expectsBytes ? 1 : given);
   }
   w.order.advance(w.index);
@@ -183,6 +215,7 @@ uint32_t Mbarriers::test(Warp &w, const Instruction &i, uint32_t mask, std::arra
       w.block.raise(w, i, FaultKind::Malformed, l, address,
                     "expected a state of phase " + std::to_string(barrier.phase) +
                         " or the one before, but got one of " + std::to_string(wanted));
+    use(barrier, w, i, l);
     if (i.parity ? wanted == barrier.phase % 2 : wanted == barrier.phase)
       continue;
     barrier.hasWaiter = true;
@@ -201,6 +234,7 @@ void Mbarriers::completeBytes(const Warp &w, const Instruction &i, unsigned lane
 
 void Mbarriers::expectArrival(const Warp &w, const Instruction &i, unsigned lane, uint32_t address) {
   Mbarrier &m = at(w, i, lane, address);
+  use(m, w, i, lane);
   if (++m.pending > kMostCount)
     w.block.raise(w, i, FaultKind::Malformed, lane, address,
                   "expected at most " + std::to_string(kMostCount) + " arrivals, but got one more");

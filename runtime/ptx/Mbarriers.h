@@ -48,15 +48,26 @@ private:
     uint32_t expected, pending; ///< arrivals: of a phase, still missing
     int64_t bytes = 0;          ///< expected and not complete
     uint32_t phase = 0;
-    bool hasWaiter = true;      ///< someone has seen the last phase complete
-    unsigned writer;            ///< of what its copies write
-    unsigned warp, line;        ///< who initialised it
-    uint32_t clock, fenced = 0; ///< when, and when fence.mbarrier_init followed
-    Order arrived, completed;   ///< of the current phase, of those before
+    bool hasWaiter = true;       ///< someone has seen the last phase complete
+    unsigned writer;             ///< of what its copies write
+    unsigned warp, line;         ///< who initialised it
+    uint32_t clock, fenced = 0;  ///< when, and when fence.mbarrier_init followed
+    Order arrived, completed;    ///< of the current phase, of those before
+    std::vector<uint32_t> lanes; ///< by warp, that have arrived in the current phase
+    /// By warp: lanes that have tested it, or expect an arrival more, at this clock of their warp.
+    struct Use {
+      uint32_t lanes = 0, clock = 0;
+      unsigned line = 0;
+    };
+    std::vector<Use> uses;
   };
   Mbarrier &at(const Warp &, const Instruction &, unsigned lane, uint32_t address);
   void count(const Warp &, const Instruction &, unsigned lane, uint32_t address, uint32_t arrivals);
   void addBytes(const Warp &, const Instruction &, unsigned lane, Mbarrier &, int64_t bytes);
+  /// A lane of a warp uses it without an arrival.
+  static void use(Mbarrier &, const Warp &, const Instruction &, unsigned lane);
+  /// Faults where other lanes of the warp used it, and nothing orders that before the arrival of `lanes`.
+  void checkUses(const Warp &, const Instruction &, unsigned lane, uint32_t address, uint32_t lanes);
   void settle(Block &, uint32_t address);
   std::map<uint32_t, Mbarrier> all; ///< by address
   size_t warps = 0;

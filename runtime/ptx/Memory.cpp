@@ -94,6 +94,7 @@ void Block::checkShared(Warp &w, const Instruction &i, unsigned lane, uint64_t a
                         bool write) {
   if (!checks)
     return;
+  w.accessed |= 1u << lane;
   Shadow::Access access = accessOf(w, i, lane);
   if (auto f = write ? shadow.write(address, bytes, access) : shadow.read(address, bytes, access))
     raise(w, i, f->kind, lane, f->address,

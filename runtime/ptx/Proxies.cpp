@@ -25,6 +25,11 @@ void Order::join(const Order &other) {
   }
 }
 
+void Order::limit(unsigned warp, uint32_t clock) {
+  clocks[warp] = std::min(clocks[warp], clock);
+  fenced[warp] = std::min(fenced[warp], clock);
+}
+
 void Order::raise(unsigned writer, uint32_t clock) {
   grow(writer + 1);
   clocks[writer] = std::max(clocks[writer], clock);

@@ -34,6 +34,8 @@ public:
   uint32_t clockOf(unsigned warp) const { return clocks[warp]; }
   /// The warp begins a new stretch.
   void advance(unsigned warp) { ++clocks[warp]; }
+  /// Of this warp, no more than what it did up to this clock is known.
+  void limit(unsigned warp, uint32_t clock);
   /// A writer has come to this clock.
   void raise(unsigned writer, uint32_t clock);
   /// fence.proxy.async of the warp: it covers what came before, and ends a stretch.

@@ -83,6 +83,14 @@ struct Warp {
   std::array<uint64_t, 32>
       event{}; ///< on which a lane of atEvent waits: an mbarrier's address, or `registerEvent`
   Order order; ///< what it knows of the block's other warps
+  /// Lanes whose accesses of shared memory since stretch `synced` no barrier has ordered with the others'.
+  uint32_t accessed = 0;
+  uint32_t synced = 0;
+  /// A barrier of the warp or of the block orders what these lanes did before (PTX ISA, "bar.warp.sync").
+  void orderLanes(uint32_t lanes) {
+    if (!(accessed &= ~lanes))
+      synced = order.clockOf(index);
+  }
   AsyncCopies copies;
   Products products;
   std::vector<std::byte> local; ///< local memory, thread by thread

@@ -74,6 +74,47 @@ TEST(PtxMbarrier,
   }
 }
 
+// "bar.warp.sync also guarantees memory ordering among threads participating in barrier" (PTX ISA); nothing
+// else orders lanes of a warp.
+TEST(PtxMbarrier, ArrivalOfOneLaneTellsOfOthersAfterABarrierOfTheWarp) {
+  std::string arrival = "@%p0 mbarrier.arrive.shared::cta.b64 _, [m];\n", sync = "bar.warp.sync -1;\n";
+  auto neighbours = [&](const std::string &between, const std::string &first, const std::string &second) {
+    return own + initialised("1") + "@%p1 bra SECOND;\n" + first + between + arrival + "bra END;\nSECOND:\n" +
+           waitFor("0") + second + "END:\n";
+  };
+  std::string write = "st.shared.b32 [%r0], %t;\n", readOther = "ld.shared.b32 %o0, [%r2];\n",
+              read = "mov.b32 %r7, 0;\nld.shared.b32 %o0, [%r2];\n",
+              writeOther = "st.shared.b32 [%r2], %t;\n";
+  expectSilent(neighbours(sync, write, readOther));
+  expectFault(neighbours("", write, readOther), FaultKind::Race, "wrote at line 29 with no barrier between");
+  // Reads before another warp's write, too: warp 0 reads what it wrote.
+  std::string reads = write + sync + "ld.shared.b32 %o0, [%r0];\n";
+  expectSilent(neighbours(sync, reads, writeOther));
+  expectFault(neighbours("", reads, writeOther), FaultKind::Race, "read at line 31 with no barrier between");
+  // One lane's own accesses need none, nor those of lanes that all arrive.
+  expectSilent(neighbours("", "@%p0 " + write, "setp.eq.u32 %p2, %t, 32;\n@%p2 " + readOther));
+  std::string all = neighbours("", write, readOther);
+  all.replace(all.find(", 1;"), 4, ", 32;");
+  all.replace(all.find(arrival), arrival.size(), arrival.substr(arrival.find("mbarrier")));
+  expectSilent(all);
+}
+
+// What lanes ask of an mbarrier, and arrivals that they add, come before the arrival of one lane only by a
+// barrier of the warp: else it may end the phase before.
+TEST(PtxMbarrier, ArrivalOfOneLaneComesAfterTheOthersUses) {
+  std::string arrival = "@%p0 mbarrier.arrive.shared::cta.b64 _, [m];\n", sync = "bar.warp.sync -1;\n";
+  std::string test = "mbarrier.test_wait.parity.shared.b64 %p3, [m], 1;\n";
+  std::string pieces = "@!%p1 cp.async.mbarrier.arrive.shared.b64 [m];\n";
+  for (const std::string &use : {test, pieces}) {
+    expectSilent(initialised("1") + use + sync + arrival);
+    expectFault(
+        initialised("1") + use + arrival, FaultKind::Race,
+        "arrives at the mbarrier at 0x0, which lane 1 uses at line 24: requires bar.warp.sync between");
+    expectSilent(initialised("1") + use + sync + arrival + waitFor("0"));
+  }
+  expectSilent(initialised("64") + test + "mbarrier.arrive.shared::cta.b64 _, [m];\n" + waitFor("0"));
+}
+
 TEST(PtxMbarrier, PhasesGoOn) { // warp 0 writes, warp 1 reads, four times by two mbarriers
   std::string body = own + initialised("32") +
                      "@%p0 mbarrier.init.shared.b64 [m+8], 32;\nbar.sync 0;\n"
