@@ -1,74 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a compilation is asked for: everything beside the specification that decides what comes out.
+// What a compilation is asked for: everything beside the specification that decides what comes out. From the
+// one table of these options come the command lines of taylorc and taylor-run, the arguments that one of them
+// hands to the other, and an artifact's key.
 #ifndef TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 #define TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 
 #include "codegen/Targets/Choices.h"
 #include "codegen/Targets/CostModel.h"
 #include "dialect/Taylor/Parameters.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace taylor {
 
+/// Their meaning is in the table's help (CompileOptions.cpp).
 struct CompileOptions {
-  /// Names of targets, in the order in which the artifact has them.
-  std::vector<std::string> targets = {"native"};
-  /// Storage type of arrays. Sums are accumulated in f32 (f64 for f64).
+  /// In the order in which the artifact has them; empty: native.
+  std::vector<std::string> targets;
+  /// Sums are accumulated in f32 (f64 for f64).
   StorageType dtype = StorageType::F32;
-  /// Channels of queries and keys (axis d). Where nobody chose it, a size that the specification writes
-  /// counts.
-  int64_t headDim = 64;
-  bool isHeadDimChosen = true;
-  /// Channels of values (axis e); 0: as the specification writes, or as headDim.
-  int64_t valueDim = 0;
+  /// Channels of queries and keys (axis d), and of values (axis e); 0: as the specification writes.
+  int64_t headDim = 0, valueDim = 0;
   /// Overrides `causal` and `bidirectional` in the specification.
   std::optional<Mask> mask;
-  /// Whether sequences are of several documents, which an input numbers.
   bool documents = false;
   /// Values of free parameters, over the defaults of the specification.
   std::vector<ParameterSetting> parameters;
-  /// How GPUs multiply numbers of f32: by multiply-adds, or on matrix units, operands rounded to 11 bits.
   F32Products f32Products = F32Products::FMA;
-  /// How targets that multiply bf16 take operands that are computed in f32, where storage is bf16: rounded
-  /// to bf16; split into two numbers of it, on GPUs, with twice or three times the products; or `Auto`,
-  /// which is rounded.
   BF16Products bf16Products = BF16Products::Auto;
-  /// How GPUs sum into rows where pairs are summed into columns too: in a kernel of their own and always to
-  /// the same bits, or in any order.
   RowSumsChoice rowSums = RowSumsChoice::Separate;
-  /// How sums over pairs are computed: `parallel`, over all pairs; `long`, with the target's tiles for long
-  /// sequences; `chunked`, over pairs of a chunk, with states between chunks (finite sums of powers only); or
-  /// `auto`, the first and those of the others that may cost less, of which each call takes the cheapest one.
-  /// Levels that are printed have one form: of `auto` the parallel one. `recurrent`: token after token, with
-  /// states as arguments and results; forward only.
   std::string form = "auto";
   /// Queries of a chunk; 0: the target's choice.
   int64_t chunk = 0;
-  /// Measured factors that correct the target's costs (taylor-bench forms --calibrate).
+  /// Measured factors that correct the target's costs (taylor-bench forms --calibrate); not in the table,
+  /// whose texts name their file.
   std::vector<CostSample> formCosts;
-  /// States before and after a call as arguments and results (taylor-carry-states).
-  bool states = false;
-  /// No backward: for calls that nobody differentiates, in half the time of compilation or less.
-  bool forwardOnly = false;
-  /// A function `step` for few new tokens: none where empty; `state`: the recurrent form, with states as
-  /// above; `cache`: over what is kept of all keys, by the caller: inputs as they came, or what a function
-  /// `append` prepares of them (taylor-prepare-keys), where `extend` does the same as `step` for many tokens;
-  /// `auto`: `state` where the sums over keys have finitely many orders, and states no larger than keys and
-  /// values of a million tokens in f32, else `cache`.
+  bool states = false, forwardOnly = false;
+  /// Empty: no function `step`.
   std::string decode;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 
   bool hasBackward() const { return !forwardOnly && form != "recurrent"; }
-  int64_t getValueDim() const { return valueDim ? valueDim : headDim; }
+  int64_t getHeadDim() const { return headDim ? headDim : 64; }
+  int64_t getValueDim() const { return valueDim ? valueDim : getHeadDim(); }
   /// One canonical line, the same for options that mean the same: part of an artifact's hash.
   std::string getKey() const;
-  /// The first field that is out of range, as a message; empty if all are sound.
+  /// Arguments by which taylorc gets these options: those that differ from the defaults.
+  std::vector<std::string> getArguments() const;
+  /// What contradicts itself, as a message; empty if all is sound.
   std::string check() const;
 };
+
+/// An option as command lines write it: --NAME=VALUE.
+struct CompileOption {
+  llvm::StringRef name;
+  /// What help shows of its value: "f32|bf16" names all words that it may be; empty: a flag.
+  llvm::StringRef value;
+  llvm::StringRef help;
+  /// Takes a value as it was written; a message where it is malformed, else "".
+  std::function<std::string(CompileOptions &, llvm::StringRef)> read;
+  /// The values that `read` would have to be given; none where the option has its default.
+  std::function<std::vector<std::string>(const CompileOptions &)> write;
+  bool isRepeatable;
+  /// --NAME alone stands for the first of its words.
+  bool isValueOptional = false;
+};
+
+llvm::ArrayRef<CompileOption> compileOptionTable();
 
 } // namespace taylor
 

@@ -80,7 +80,7 @@ LogicalResult Driver::planSteps() {
   if (options.decode.empty())
     return success();
   steps = module->clone();
-  PlanStepsPassOptions plan{options.decode, stateBlock(), options.headDim + options.getValueDim(),
+  PlanStepsPassOptions plan{options.decode, stateBlock(), options.getHeadDim() + options.getValueDim(),
                             options.states};
   if (failed(runPasses(*steps, [&](OpPassManager &manager) { manager.addPass(createPlanStepsPass(plan)); })))
     return failure();
@@ -103,7 +103,7 @@ std::optional<CarriedStates> Driver::chooseStates() const {
 
 /// Functions on arrays.
 LogicalResult Driver::lowerToPairwise() {
-  SpecializePassOptions specialize{options.headDim, options.getValueDim(),
+  SpecializePassOptions specialize{options.getHeadDim(), options.getValueDim(),
                                    stringifyStorageType(options.dtype).str()};
   if (failed(runStage(*module, "specialized", [&](OpPassManager &manager) {
         manager.addPass(createSpecializePass(specialize));

@@ -60,8 +60,8 @@ private:
   std::optional<CarriedStates> chooseStates() const;
   int64_t stateBlock() const;
   TargetProblem getProblem() const {
-    return {options.headDim,     options.getValueDim(), widestKey,       widestValue,   options.dtype,
-            options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states,
+    return {options.getHeadDim(), options.getValueDim(), widestKey,       widestValue,   options.dtype,
+            options.f32Products,  options.bf16Products,  options.rowSums, options.chunk, options.states,
             options.formCosts};
   }
   void declareInterface(mlir::OpPassManager &manager);

@@ -41,8 +41,8 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
       (options.mask && failed(setMask(*spec, *options.mask))) ||
       (options.documents && failed(addDocuments(*spec))))
     return failure();
-  if (int64_t size = writtenSize(*spec, AxisRole::Channel); size && !options.isHeadDimChosen)
-    options.headDim = size;
+  if (!options.headDim)
+    options.headDim = writtenSize(*spec, AxisRole::Channel);
   if (!options.valueDim)
     options.valueDim = writtenSize(*spec, AxisRole::ValueChannel);
   // Targets were chosen before these sizes were known.
@@ -60,6 +60,8 @@ std::string Driver::checkTarget(const Target &target, Emission emission) {
 
 std::string Driver::chooseTargets(Emission emission) {
   llvm::StringSet<> given;
+  if (options.targets.empty())
+    options.targets = {"native"};
   for (const std::string &name : options.targets) {
     if (!given.insert(name).second)
       return "expected each target once, but got '" + name + "' twice";

@@ -25,42 +25,21 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const RunOptions &option
   }
   if (KernelPtr known = shared.findKernel(options))
     return known;
-  std::vector<std::string> arguments;
-  arguments.push_back("--dtype=" + nameOf(problem.dtype).str());
+  CompileOptions compile = options.compile;
+  compile.dtype = *symbolizeStorageType(nameOf(problem.dtype));
   const AxisMap<int64_t> &sizes = problem.environment.sizes;
-  if (sizes.contains(AxisRole::Channel))
-    arguments.push_back("--head-dim=" + std::to_string(sizes.lookup(AxisRole::Channel)));
-  if (sizes.contains(AxisRole::ValueChannel))
-    arguments.push_back("--value-dim=" + std::to_string(sizes.lookup(AxisRole::ValueChannel)));
-  if (!options.specName.empty())
-    arguments.push_back("--spec=" + options.specName);
-  for (auto &[name, value] : options.parameters)
-    arguments.push_back("--set=" + name + "=" + value);
-  if (!options.mask.empty())
-    arguments.push_back("--mask=" + options.mask);
-  if (options.documents)
-    arguments.push_back("--documents");
-  if (options.f32Products != "fma")
-    arguments.push_back("--f32-products=" + options.f32Products);
-  if (options.bf16Products != "auto")
-    arguments.push_back("--bf16-products=" + options.bf16Products);
-  if (options.form != "auto")
-    arguments.push_back("--form=" + options.form);
-  if (std::string decode = shared.decodeOf(options); !decode.empty())
-    arguments.push_back("--decode=" + decode);
-  if (!options.pieces.empty())
-    arguments.push_back("--states");
-  if (!shared.needsBackward(options))
-    arguments.push_back("--forward-only");
-  if (options.chunk)
-    arguments.push_back("--chunk=" + std::to_string(options.chunk));
+  compile.headDim = sizes.lookup(AxisRole::Channel);
+  compile.valueDim = sizes.lookup(AxisRole::ValueChannel);
+  compile.decode = shared.decodeOf(options);
+  compile.states = !options.pieces.empty();
+  compile.forwardOnly = !shared.needsBackward(options);
   if (!options.target.empty())
-    arguments.push_back("--target=" + options.target);
+    compile.targets = {options.target};
   else if (options.device == Device::Ptx)
-    arguments.push_back("--target=sm_80");
+    compile.targets = {"sm_80"};
   else if (options.device == Device::Cuda)
-    arguments.push_back("--target=sm_" +
-                        std::to_string(runtime::cuda::DriverApi::get().currentDevice().capability));
+    compile.targets = {"sm_" + std::to_string(runtime::cuda::DriverApi::get().currentDevice().capability)};
+  std::vector<std::string> arguments = compile.getArguments();
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());

@@ -171,6 +171,17 @@ Error setThreads(RunOptions &options, StringRef text) {
                              : Error::success();
 }
 
+/// An option that is as in taylorc; `help` says what a run does with it, where that is more.
+OptionRow fromTable(StringRef name, StringRef help = "") {
+  const CompileOption &option =
+      *llvm::find_if(compileOptionTable(), [&](const CompileOption &option) { return option.name == name; });
+  return {option.name, option.value, help.empty() ? option.help : help,
+          [&option](RunOptions &options, StringRef text) {
+            std::string message = option.read(options.compile, text);
+            return message.empty() ? Error::success() : error(message);
+          }};
+}
+
 const std::vector<OptionRow> &optionRows() {
   using O = RunOptions;
   using S = StringRef;
@@ -245,32 +256,22 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return o.functions = t.str(), Error::success(); }},
       {"tolerance", "X", "relative error that --functions allows (default: 1e-12; in f32 1e-5)",
        [](O &o, S t) { return setNumber(o.tolerance, "tolerance", t); }},
-      {"spec", "NAME", "specification to evaluate, of a file with several",
-       [](O &o, S t) { return o.specName = t.str(), Error::success(); }},
-      {"set", "NAME=VALUE", "value of a free parameter, such as order=10 (repeatable)",
-       [](O &o, S t) { return setNamed(o.parameters, "set", t); }},
-      {"mask", "causal|bidirectional", "mask instead of the specification's",
-       [](O &o, S t) { return setChoice(o.mask, "mask", {"causal", "bidirectional"}, t); }},
-      {"documents", "",
-       "runs sequences of several documents, as in taylorc; the input 'documents' numbers them\n"
-       "(default: three documents)",
-       flag(&O::documents)},
+      fromTable("spec"),
+      fromTable("set"),
+      fromTable("mask"),
+      fromTable("documents",
+                "runs sequences of several documents, as in taylorc; the input 'documents' numbers them\n"
+                "(default: three documents)"),
       {"offset", "N", "position of query 0 (default: u - t)",
        [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
       {"dtype", "f32|bf16|f16|f64",
        "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
-      {"f32-products", "fma|tf32",
-       "how GPUs and eager code multiply f32: fma (default), or tf32: operands rounded to 11 bits",
-       [](O &o, S t) { return setChoice(o.f32Products, "f32-products", {"fma", "tf32"}, t); }},
-      {"bf16-products", "auto|rounded|split",
-       "operands that are computed in f32, with --dtype=bf16, as in taylorc (default: auto)",
-       [](O &o, S t) { return setChoice(o.bf16Products, "bf16-products", {"auto", "rounded", "split"}, t); }},
-      {"form", "auto|parallel|long|chunked|recurrent",
-       "form of compiled kernels, as in taylorc, or of the kernels that --references are for\n"
-       "(default: auto); recurrent requires --forward-only",
-       [](O &o, S t) {
-         return setChoice(o.form, "form", {"auto", "parallel", "long", "chunked", "recurrent"}, t);
-       }},
+      fromTable("f32-products",
+                "how GPUs and eager code multiply f32: fma (default), or tf32: operands rounded to 11 bits"),
+      fromTable("bf16-products"),
+      fromTable("form",
+                "form of compiled kernels, as in taylorc, or of the kernels that --references are for\n"
+                "(default: auto); recurrent requires --forward-only"),
       {"decode", "state|cache",
        "runs the function 'step' that taylorc --decode adds; requires --forward-only.\n"
        "state: t = u tokens, one after the other; cache: any queries over all keys, which the function\n"
@@ -281,9 +282,8 @@ const std::vector<OptionRow> &optionRows() {
        "Each piece begins from the states of the piece before, and gradients go back through them;\n"
        "--check compares the whole sequence",
        setPieces},
-      {"chunk", "N",
-       "queries of a chunk, a multiple of 64, with --form=chunked (default: the target's choice)",
-       [](O &o, S t) { return setInteger(o.chunk, "chunk", t); }},
+      fromTable("chunk",
+                "queries of a chunk, a multiple of 64, with --form=chunked (default: the target's choice)"),
       {"seed", "N", "seed of random inputs (default: 0)",
        [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",
@@ -368,12 +368,16 @@ Error validate(const RunOptions &options) {
     return error("requires --device=cpu, ptx or cuda for --target");
   if ((options.ptxProfile || options.ptxSeedGiven) && options.device != Device::Ptx)
     return error("requires --device=ptx for --ptx-profile and --ptx-seed");
-  bool onCpu = options.device == Device::CPU && options.bf16Products == "rounded";
+  const CompileOptions &compile = options.compile;
+  bool isRounded = compile.bf16Products == BF16Products::Rounded;
+  bool onCpu = options.device == Device::CPU && isRounded;
   bool multiplies = onCpu || options.device == Device::Ptx || options.device == Device::Cuda;
-  if (options.bf16Products != "auto" && (!multiplies || options.dtype.value_or(Dtype::F32) != Dtype::BF16))
-    return error(std::string("requires --device=") + (options.bf16Products == "rounded" ? "cpu, " : "") +
-                 "ptx or cuda and --dtype=bf16 for --bf16-products=" + options.bf16Products);
-  if (options.f32Products == "tf32") {
+  if (compile.bf16Products != BF16Products::Auto &&
+      (!multiplies || options.dtype.value_or(Dtype::F32) != Dtype::BF16))
+    return error(
+        std::string("requires --device=") + (isRounded ? "cpu, " : "") +
+        "ptx or cuda and --dtype=bf16 for --bf16-products=" + stringifyBF16Products(compile.bf16Products));
+  if (compile.f32Products == F32Products::TF32) {
     if (options.dtype.value_or(Dtype::F32) != Dtype::F32)
       return error("requires --dtype=f32 for --f32-products=tf32, but got " + nameOf(*options.dtype));
     bool isEager = options.device == Device::Eager || !options.references.empty();
@@ -383,12 +387,12 @@ Error validate(const RunOptions &options) {
           "operands are not rounded");
   }
   bool formsReferences = !options.references.empty(); // by the form's contract
-  if (((options.form != "auto" && !formsReferences) || options.chunk || options.printForm ||
+  if (((compile.form != "auto" && !formsReferences) || compile.chunk || options.printForm ||
        !options.decode.empty()) &&
       !onKernels)
     return error("requires --device=cpu, ptx or cuda for --form (or --references), --chunk, --decode and "
                  "--print-form; --tiles=chunk=N is for tiles");
-  if ((options.form == "recurrent" || !options.decode.empty()) && !options.forwardOnly)
+  if ((compile.form == "recurrent" || !options.decode.empty()) && !options.forwardOnly)
     return error("requires --forward-only for --form=recurrent and --decode: they have no derivative");
   if (options.forwardOnly &&
       (options.gradient || !options.gradients.empty() || !options.absentGradients.empty()))

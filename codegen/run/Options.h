@@ -4,6 +4,7 @@
 #ifndef TAYLOR_CODEGEN_RUN_OPTIONS_H
 #define TAYLOR_CODEGEN_RUN_OPTIONS_H
 
+#include "codegen/Driver/CompileOptions.h"
 #include "dialect/Reference/Precision.h"
 #include "dialect/Tile/TileSizes.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -30,7 +31,7 @@ inline bool runsKernels(Device device) {
 }
 
 struct RunOptions {
-  std::string spec, specName, functions, kernel, target, references, cases;
+  std::string spec, functions, kernel, target, references, cases;
   /// The arguments next to --cases, for each of its lines.
   std::vector<std::string> casesArguments;
   Device device = Device::Reference;
@@ -39,11 +40,10 @@ struct RunOptions {
   std::map<std::string, std::string> inputs, cotangents, outputs, gradients;
   /// Arguments whose gradients kernels are not asked for.
   std::set<std::string> absentGradients;
-  /// `name=value` as given, for the compiler too.
-  std::map<std::string, std::string> parameters;
+  /// What is as in taylorc, for the reference too; of the rest each run knows by itself.
+  CompileOptions compile;
   std::optional<Dtype> dtype;
-  bool documents = false;
-  std::string mask, layout = "bhtc", f32Products = "fma", bf16Products = "auto", form = "auto";
+  std::string layout = "bhtc";
   /// "state" or "cache": the function `step` that taylorc --decode=.. adds, in place of the forward.
   std::string decode;
   /// Tokens at which pieces of the sequence begin, each from the states of the one before; empty: one call.
@@ -55,8 +55,6 @@ struct RunOptions {
   std::string spoiledWith = "nan";
   int64_t spoiledTile = 1;
   bool spoils() const { return !spoiledKeys.empty() || !spoiledQueries.empty(); }
-  /// With --form=chunked: tokens of a chunk; 0: chosen.
-  int64_t chunk = 0;
   uint64_t seed = 0;
   /// With --device=ptx: the order of warps, and whether to count what kernels execute.
   uint64_t ptxSeed = 0;

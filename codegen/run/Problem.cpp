@@ -56,14 +56,14 @@ public:
   FailureOr<Problem> build() {
     problem.dtype = options.dtype.value_or(Dtype::F32);
     problem.hasUnreal = options.unreal > 0;
-    problem.tf32Products = options.f32Products == "tf32" && problem.dtype == Dtype::F32;
+    problem.tf32Products = options.compile.f32Products == F32Products::TF32 && problem.dtype == Dtype::F32;
     problem.environment.threads =
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-    if (options.documents && failed(addDocuments(problem.spec)))
+    if (options.compile.documents && failed(addDocuments(problem.spec)))
       return failure();
     if (failed(setParameters()) || failed(loadInputs()) || failed(setSizes()))
       return failure();
-    if (!options.mask.empty() && failed(setMask(problem.spec, *symbolizeMask(options.mask))))
+    if (options.compile.mask && failed(setMask(problem.spec, *options.compile.mask)))
       return failure();
     AxisMap<int64_t> &sizes = problem.environment.sizes;
     if (failed(checkMasks(problem.spec,
@@ -100,19 +100,20 @@ LogicalResult ProblemBuilder::setParameters() {
     auto integer = dyn_cast<IntegerAttr>(parameter.getValue());
     Real value =
         integer ? Real(integer.getInt()) : Real(cast<FloatAttr>(parameter.getValue()).getValueAsDouble());
-    if (auto it = options.parameters.find(name); it != options.parameters.end()) {
+    auto it = llvm::find_if(options.compile.parameters, [&](auto &setting) { return setting.name == name; });
+    if (it != options.compile.parameters.end()) {
       int64_t asInteger;
       double asNumber;
-      if (integer ? StringRef(it->second).getAsInteger(10, asInteger)
-                  : StringRef(it->second).getAsDouble(asNumber))
+      if (integer ? StringRef(it->value).getAsInteger(10, asInteger)
+                  : StringRef(it->value).getAsDouble(asNumber))
         return fail("expected " + Twine(integer ? "an integer" : "a number") + " in --set " + name +
-                    "=.., but got '" + it->second + "'");
+                    "=.., but got '" + it->value + "'");
       value = integer ? Real(asInteger) : Real(asNumber);
-      settings.push_back({name, it->second});
+      settings.push_back(*it);
     }
     problem.environment.parameters[name] = value;
   }
-  for (auto &[name, value] : options.parameters)
+  for (auto &[name, value] : options.compile.parameters)
     if (!problem.environment.parameters.contains(name))
       return fail("unsupported parameter '" + name + "' in --set: @" + problem.spec.getSymName() +
                   (known.empty() ? " has none" : " has " + known));

@@ -76,7 +76,7 @@ constexpr int64_t kShortestChunk = 64;
 
 /// A form by its name.
 reference::StatesForm formOf(StringRef name, const RunOptions &options) {
-  int64_t chunk = options.chunk ? options.chunk : kShortestChunk;
+  int64_t chunk = options.compile.chunk ? options.compile.chunk : kShortestChunk;
   return {name == "chunked" ? chunk : name == "recurrent" ? 1 : 0, options.pieces};
 }
 
@@ -94,7 +94,7 @@ LogicalResult runReference(SpecOp spec, const RunOptions &options) {
     return failure();
   std::unique_ptr<Progress> progress = showReference();
   if (!options.references.empty()) {
-    reference::StatesForm form = formOf(options.form, options);
+    reference::StatesForm form = formOf(options.compile.form, options);
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     // Who compares with what is written has no eager code to draw from.
     if (failed(expectation) || failed(expectation->setForms(*problem, !options.forwardOnly, {form, form})) ||
@@ -139,7 +139,7 @@ LogicalResult checkKernel(Problem &problem, const Outcome &evaluated, const RunO
   if (failed(expectation->setForms(problem, withGradients, formsOf(evaluated, options))))
     return failure();
   shared.setExpectation(options, withGradients, *expectation);
-  expectation->setStrict(options.strict, options.bf16Products == "split");
+  expectation->setStrict(options.strict, options.compile.bf16Products == BF16Products::Split);
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);
   if (!table.passes()) {
     if (progress)
@@ -189,7 +189,7 @@ LogicalResult runOne(const RunOptions &options, MLIRContext *context, Shared &sh
   if (failed(file))
     return failure();
   ModuleOp module = *(*file)->module;
-  FailureOr<SpecOp> spec = selectSpec(module, options.specName);
+  FailureOr<SpecOp> spec = selectSpec(module, options.compile.spec);
   if (failed(spec))
     return failure();
   if (!options.functions.empty()) {

@@ -28,10 +28,9 @@ private:
 };
 
 /// Both of these: the specification as it is compiled and evaluated.
-void start(Key &key, const RunOptions &options) {
-  key.add("spec", options.spec).add("name", options.specName).addAll("set", options.parameters);
-  key.add("mask", options.mask).add("documents", options.documents);
-  key.add("dtype", nameOf(options.dtype.value_or(Dtype::F32))).add("f32", options.f32Products);
+void start(Key &key, const RunOptions &options, const CompileOptions &compile) {
+  key.add("spec", options.spec).add("dtype", nameOf(options.dtype.value_or(Dtype::F32)));
+  key.add("compile", compile.getKey());
 }
 
 /// What taylorc is called with, without --decode and --forward-only.
@@ -41,21 +40,24 @@ std::string kernelKey(const RunOptions &options) {
     return it == options.shape.end() ? int64_t(-1) : it->second;
   };
   Key key;
-  start(key, options);
+  start(key, options, options.compile);
   int64_t headDim = size(AxisRole::Channel), valueDim = size(AxisRole::ValueChannel);
   key.add("head-dim", headDim).add("value-dim", valueDim);
   if (headDim < 0 || valueDim < 0) // then files say how many channels there are
     key.addAll("input", options.inputs);
   key.add("device", static_cast<int>(options.device)).add("target", options.target);
-  key.add("bf16", options.bf16Products).add("form", options.form).add("chunk", options.chunk);
   key.add("states", !options.pieces.empty());
   return key.take();
 }
 
 /// What the reference and eager code are given.
 std::string problemKey(const RunOptions &options, bool withGradients) {
+  CompileOptions compile = options.compile;
+  compile.bf16Products = BF16Products::Auto;
+  compile.form = "auto";
+  compile.chunk = 0;
   Key key;
-  start(key, options);
+  start(key, options, compile);
   key.addAll("shape", options.shape).addAll("input", options.inputs).addAll("cotangent", options.cotangents);
   key.add("offset", options.offset.has_value()).add("at", options.offset.value_or(0));
   key.add("seed", options.seed).add("scale", llvm::bit_cast<uint64_t>(options.scale));

@@ -20,9 +20,9 @@ LogicalResult lower(ModuleOp module, const Problem &problem, const RunOptions &o
   if (sizes.contains(AxisRole::ValueChannel))
     pairwise.valueDim = sizes.lookup(AxisRole::ValueChannel);
   pairwise.dtype = nameOf(problem.dtype).str();
-  pairwise.mask = options.mask;
+  pairwise.mask = options.compile.mask ? stringifyMask(*options.compile.mask).str() : "";
   std::string parameters;
-  for (auto &[name, value] : options.parameters)
+  for (auto &[name, value] : options.compile.parameters)
     parameters += (parameters.empty() ? "" : ",") + name + "=" + value;
   pairwise.parameters = parameters;
   PassManager toPairwise(module.getContext()), toTile(module.getContext());

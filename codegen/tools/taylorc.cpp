@@ -38,6 +38,40 @@ struct EmissionParser : cl::parser<Emission> {
   }
 };
 
+/// An option of the table, as LLVM parses it: a flag, or values.
+class TableOption {
+public:
+  TableOption(const CompileOption &option) : option(option) {
+    if (option.value.empty()) {
+      flag = std::make_unique<cl::opt<bool>>(option.name, cl::desc(option.help), cl::cat(category));
+      return;
+    }
+    values = std::make_unique<cl::list<std::string>>(option.name, cl::desc(option.help),
+                                                     cl::value_desc(option.value), cl::cat(category));
+    values->setNumOccurrencesFlag(option.isRepeatable ? cl::ZeroOrMore : cl::Optional);
+    values->setValueExpectedFlag(option.isValueOptional ? cl::ValueOptional : cl::ValueRequired);
+  }
+
+  /// Reads what was given; the first message.
+  std::string read(CompileOptions &options) const {
+    if (flag)
+      return *flag ? option.read(options, "") : "";
+    for (llvm::StringRef value : *values) {
+      // The first of its words.
+      if (value.empty() && option.isValueOptional)
+        value = option.value.split('|').first;
+      if (std::string message = option.read(options, value); !message.empty())
+        return message;
+    }
+    return "";
+  }
+
+private:
+  const CompileOption &option;
+  std::unique_ptr<cl::opt<bool>> flag;
+  std::unique_ptr<cl::list<std::string>> values;
+};
+
 struct CommandLine {
   cl::list<std::string> inputs{cl::Positional, cl::desc("SPEC.mlir"), cl::cat(category)};
   cl::opt<std::string> output{
@@ -45,81 +79,6 @@ struct CommandLine {
       cl::desc("shared object to write; its manifest goes next to it, as NAME.json\n"
                "(with --emit or --report: file for the text; default: standard output)"),
       cl::value_desc("NAME.so"), cl::cat(category)};
-  cl::list<std::string> targets{
-      "target",
-      cl::desc(
-          "machines to compile for, by comma or repeated, all in one shared object (default: native).\n"
-          "Processors: native, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4, znver5, sapphirerapids (AMX).\n"
-          "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of "
-          "these\n"
-          "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads;\n"
-          "Experiments (codegen/Targets/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others;\n"
-          "sm_90a+roles+overlap, whose iterations overlap; +persistent after both, whose blocks also take\n"
-          "one place of the grid after the other; +early after sm_90 and later: kernels of a call begin\n"
-          "before the one before them has ended. sm_90a+computed: loops rotate keys where they read them;\n"
-          "+lengths after all of sm_90a, before +early: further tiles for long sequences"),
-      cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
-  cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
-                             cl::init("f32"), cl::cat(category)};
-  cl::opt<int64_t> headDim{
-      "head-dim", cl::desc("channels of queries and keys (default: as the specification writes, or 64)"),
-      cl::init(64), cl::cat(category)};
-  cl::opt<int64_t> valueDim{
-      "value-dim", cl::desc("channels of values (default: as the specification writes, or as --head-dim)"),
-      cl::init(0), cl::cat(category)};
-  cl::opt<std::string> f32Products{
-      "f32-products",
-      cl::desc("how GPUs multiply f32: fma (default), or tf32: on matrix units, operands rounded to 11 bits"),
-      cl::init("fma"), cl::cat(category)};
-  cl::opt<std::string> bf16Products{
-      "bf16-products",
-      cl::desc(
-          "operands that are computed in f32, with --dtype=bf16, on targets that multiply bf16\n"
-          "(default: auto).\n"
-          "rounded: to bf16, as FlashAttention does;\n"
-          "split: into two bf16 numbers, for errors of the results' rounding alone, at up to three products\n"
-          "instead of one (GPUs);\n"
-          "auto: rounded"),
-      cl::init("auto"), cl::cat(category)};
-  cl::opt<std::string> rowSums{
-      "row-sums",
-      cl::desc("how GPUs sum gradients of queries (default: separate).\n"
-               "separate: in a kernel for them alone, with the same bits each time;\n"
-               "atomic: in the kernel of the other gradients, added in any order"),
-      cl::init("separate"), cl::cat(category)};
-  cl::opt<std::string> form{
-      "form",
-      cl::desc(
-          "how sums over pairs are computed (default: auto).\n"
-          "parallel: all pairs;\n"
-          "long: the same, with tiles for long sequences (sm_90a+lengths);\n"
-          "chunked: pairs within a chunk, and states between chunks (finite sums of powers);\n"
-          "recurrent: token by token, with the states of --states (finite sums of powers, forward only);\n"
-          "auto: parallel, and long and chunked too if they may pay; each call takes the cheapest one, the\n"
-          "manifest says why, and --emit shows the parallel one"),
-      cl::init("auto"), cl::cat(category)};
-  cl::opt<int64_t> chunk{"chunk",
-                         cl::desc("queries of a chunk, a multiple of 64 (default: the target's choice)"),
-                         cl::init(0), cl::cat(category)};
-  cl::opt<bool> states{
-      "states",
-      cl::desc(
-          "add the states before and after a call as optional inputs initial.* and outputs final.*, with\n"
-          "gradients: a sequence computed in pieces gives the results of the whole"),
-      cl::cat(category)};
-  cl::opt<bool> forwardOnly{
-      "forward-only",
-      cl::desc("leave the backward out, if no call is differentiated: compiles in half the time or less"),
-      cl::cat(category)};
-  cl::opt<std::string> decode{
-      "decode",
-      cl::desc("add a function 'step' for one new token or a few (without a value: auto).\n"
-               "state: in the recurrent form, with the states of --states;\n"
-               "cache: over what is kept of all keys, by the caller; where it is not inputs as they came, a\n"
-               "function 'append' prepares new keys, and 'extend' is 'step' for many queries;\n"
-               "auto: state if sums have finitely many orders and states are no larger than the keys and\n"
-               "values of a million tokens in f32, else cache"),
-      cl::value_desc("auto|state|cache"), cl::ValueOptional, cl::cat(category)};
   cl::opt<std::string> formCosts{
       "form-costs",
       cl::desc("file of this machine's costs for --form=auto, written by taylor-bench forms --calibrate"),
@@ -129,15 +88,6 @@ struct CommandLine {
       cl::desc("print registers, shared memory, spills, occupancy and instructions of each GPU kernel, as a\n"
                "table (default) or json"),
       cl::value_desc("table|json"), cl::ValueOptional, cl::cat(category)};
-  cl::list<std::string> set{"set", cl::desc("value of a free parameter, such as order=4 (repeatable)"),
-                            cl::value_desc("name=value"), cl::cat(category)};
-  cl::opt<std::string> mask{"mask", cl::desc("mask instead of the specification's: causal or bidirectional"),
-                            cl::cat(category)};
-  cl::opt<bool> documents{
-      "documents", cl::desc("compile for sequences of several documents, which an input 'documents' numbers"),
-      cl::cat(category)};
-  cl::opt<std::string> spec{"spec", cl::desc("specification to compile, of a file with several"),
-                            cl::value_desc("name"), cl::cat(category)};
   cl::opt<Emission, false, EmissionParser> emit{
       "emit", cl::desc("stop at a level and print it:"),
       cl::values(
@@ -161,6 +111,7 @@ struct CommandLine {
   cl::opt<std::string> saveStages{"save-stages", cl::desc("folder to write the module to after each stage"),
                                   cl::value_desc("folder"), cl::cat(category)};
   cl::opt<bool> quiet{"quiet", cl::desc("hide the progress that stderr shows after 2 s"), cl::cat(category)};
+  llvm::SmallVector<TableOption> table = llvm::to_vector_of<TableOption>(compileOptionTable());
 };
 
 int report(const std::string &message) {
@@ -168,46 +119,11 @@ int report(const std::string &message) {
   return 1;
 }
 
-/// Reads the word of an option into `choice`; a message where it is none of `words`, which are in words.
-template <typename Choice>
-std::string readChoice(const cl::opt<std::string> &option,
-                       std::optional<Choice> (*symbolize)(llvm::StringRef), llvm::StringRef words,
-                       Choice &choice) {
-  std::optional<Choice> read = symbolize(option.getValue());
-  if (!read)
-    return ("expected --" + option.ArgStr + "=" + words + ", but got '" + option.getValue() + "'").str();
-  choice = *read;
-  return "";
-}
-
-/// The same of all options that have a few words; the first message.
-std::string readChoices(const CommandLine &line, CompileOptions &options) {
-  std::string message = readChoice(line.dtype, symbolizeStorageType, "f32, bf16, f16 or f64", options.dtype);
-  if (message.empty())
-    message = readChoice(line.f32Products, symbolizeF32Products, "fma or tf32", options.f32Products);
-  if (message.empty())
-    message =
-        readChoice(line.bf16Products, symbolizeBF16Products, "auto, rounded or split", options.bf16Products);
-  if (message.empty())
-    message = readChoice(line.rowSums, symbolizeRowSumsChoice, "separate or atomic", options.rowSums);
-  return message;
-}
-
 /// Options as the driver takes them; a message where one is malformed.
 std::string readOptions(CommandLine &line, CompileOptions &options) {
-  if (!line.targets.empty())
-    options.targets.assign(line.targets.begin(), line.targets.end());
-  if (std::string message = readChoices(line, options); !message.empty())
-    return message;
-  options.headDim = line.headDim;
-  options.isHeadDimChosen = line.headDim.getNumOccurrences();
-  options.valueDim = line.valueDim;
-  options.form = line.form;
-  if (line.decode.getNumOccurrences())
-    options.decode = line.decode.empty() ? "auto" : line.decode.getValue();
-  options.chunk = line.chunk;
-  options.states = line.states;
-  options.forwardOnly = line.forwardOnly;
+  for (const TableOption &option : line.table)
+    if (std::string message = option.read(options); !message.empty())
+      return message;
   if (!line.formCosts.empty()) {
     auto file = llvm::MemoryBuffer::getFile(line.formCosts);
     if (!file)
@@ -217,25 +133,6 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
       return "expected costs of forms in '" + line.formCosts +
              "', as taylor-bench forms --calibrate writes them: " + llvm::toString(samples.takeError());
     options.formCosts = *samples;
-  }
-  options.spec = line.spec;
-  if (line.valueDim.getNumOccurrences() && line.valueDim == 0)
-    return "expected --value-dim from 1 to 1024, but got 0";
-  if (!line.mask.empty()) {
-    options.mask = symbolizeMask(line.mask);
-    if (!options.mask)
-      return "expected --mask=causal or bidirectional, but got '" + line.mask + "'";
-  }
-  options.documents = line.documents;
-  for (const std::string &text : line.set) {
-    std::string error;
-    mlir::FailureOr<ParameterSetting> setting = parseParameterSetting(text, error);
-    if (mlir::failed(setting))
-      return error;
-    for (const ParameterSetting &other : options.parameters)
-      if (other.name == setting->name)
-        return "expected '" + setting->name + "' once in --set, but got it twice";
-    options.parameters.push_back(*setting);
   }
   if (line.report.getNumOccurrences()) {
     if (!line.report.empty() && line.report != "table" && line.report != "json")

@@ -78,7 +78,7 @@ for spec in select(specs, full):
 
 softmax = specs / "softmax.mlir"
 subtitle, (spec, pairs, kernels, tile, threads, assembly) = explain(softmax, *gpu)
-assert subtitle == "target=sm_80 dtype=bf16 d=32 e=32 mask=as written spec=softmax", subtitle
+assert subtitle == "--target=sm_80 --dtype=bf16 --head-dim=32 --value-dim=32 --spec=softmax", subtitle
 assert spec.text == softmax.read_text().splitlines()
 one = ["--target=sm_80", *gpu[1:]]
 for level, emit in ((pairs, "pairwise"), (tile, "tile"), (assembly, "asm")):
