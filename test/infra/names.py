@@ -1,5 +1,6 @@
 # RUN: %python %s %source_dir
-"""One meaning a name: no two classes or enums at namespace scope have one name in one program, whatever their namespaces (CONTRIBUTING.md, "Style")."""
+"""One meaning a name: no two classes or enums at namespace scope have one name in one program, whatever their namespaces (CONTRIBUTING.md, "Style").
+Classes of operations, which TableGen makes, are named with their dialect, as in all of MLIR: tile::StoreOp, fusion::StoreOp."""
 import collections
 import pathlib
 import re
