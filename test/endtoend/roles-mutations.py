@@ -36,6 +36,10 @@ SHAPE, DIRECTIONS = {"forward_attend": FORWARD, "backward_pairs": PAIRS, "forwar
 PASSED = 4 if kernel == "forward_attend" else 8
 # Of iterations that overlap: what the last products read, after the loop, no one fills again.
 REDUNDANT = {"no arrival": 1} if more else {} if kernel == "forward_attend" else {"a wait for a signal that does not wait": 2, "no commit of a product": 2, "no arrival of pieces": 1}
+# Of states, members release the vectors before the values of the same tile, for whose slot the producer waits first; and the values' copy starts before the vectors' pieces,
+# for which members wait first: the interpreter has it done by then.
+if kernel == "forward_states":
+    REDUNDANT = {"a wait for a signal that does not wait": 2}
 # What a kernel does not have. Vectors that features are computed of come by pieces, which arrive by themselves.
 ABSENT = {"forward_attend": ["no wait for pieces", "no arrival of pieces", "pieces that arrive in place of the warp"], "backward_pairs": [],
           "forward_states": ["no wait for pieces"]}
