@@ -19,7 +19,7 @@ namespace taylor {
 namespace {
 
 /// A function's forms: the first one, which every call can take, and the others, null where there is none.
-struct FormTwins {
+struct FunctionForms {
   FunctionOp parallel, longer, chunked;
 };
 
@@ -32,7 +32,7 @@ private:
   bool isCausal();
   std::optional<int64_t> crossoverOf(FunctionOp function, FunctionOp twin);
   void keep(FunctionOp twin, bool pays);
-  void choose(FormTwins forms);
+  void choose(FunctionForms forms);
 };
 
 } // namespace
@@ -59,7 +59,7 @@ void ChooseForms::keep(FunctionOp twin, bool pays) {
 }
 
 /// Of the three forms, each is the cheapest from its own number of tokens on, or goes.
-void ChooseForms::choose(FormTwins forms) {
+void ChooseForms::choose(FunctionForms forms) {
   std::optional<int64_t> longer = crossoverOf(forms.parallel, forms.longer),
                          chunked = crossoverOf(forms.parallel, forms.chunked);
   if (longer && chunked && *chunked <= *longer)
@@ -103,13 +103,13 @@ void ChooseForms::runOnOperation() {
   CostRates rates = target->getRates(*problem);
   rates.machine = problem->formCosts;
   // Twins stand after the functions that they are twins of.
-  llvm::MapVector<StringAttr, FormTwins> functions;
+  llvm::MapVector<StringAttr, FunctionForms> functions;
   for (auto function : getOperation().getOps<FunctionOp>()) {
     auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
     if (!form || (form.getFunction() != "forward" && form.getFunction() != "backward"))
       continue;
     FormCost cost = estimateCost(function, form.getFunction(), rates);
-    FormTwins &forms = functions[form.getFunction()];
+    FunctionForms &forms = functions[form.getFunction()];
     if (roleOf(function) == form.getFunction()) {
       forms.parallel = function;
     } else if (form.getName() == "long") {

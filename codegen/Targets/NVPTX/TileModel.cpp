@@ -169,6 +169,8 @@ void mlir::simt::chooseSteps(int64_t retries, taylor::TileSizes &sizes) {
       *panel = std::max<int64_t>(*panel / 2, 16);
   sizes.tokens = sizes.stepTokens = 16;
   sizes.rows.queries = sizes.derivedRows.queries = 16;
+  // No roles: 16 rows are less than a product that runs beside its threads has.
+  sizes.rows.keys = sizes.edgeKeys = std::min<int64_t>(sizes.rows.keys, 64);
   sizes.blocks = 512;
   sizes.readsOnce = true;
 }
