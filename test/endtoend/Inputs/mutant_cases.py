@@ -22,7 +22,7 @@ ROWS = "b=1,h=1,g=1,t=200,u=600"
 COLUMNS = "b=1,h=2,g=1,t=270,u=270"
 MAPS, WINDOW_MAPS = "b=2,h=2,g=2,t=100,u=270", "b=2,h=2,g=2,t=150,u=150"
 # Two places for each of the interpreter's three blocks: in one of them members pass by uses of the first place.
-ROWS_AGAIN, COLUMNS_AGAIN = "b=1,h=2,g=1,t=390,u=390", "b=2,h=2,g=1,t=270,u=270"
+ROWS_AGAIN, COLUMNS_AGAIN = "b=1,h=2,g=1,t=390,u=400", "b=2,h=2,g=1,t=270,u=270"
 # Three tiles of keys for the last block of queries, three of queries for the first one of keys, the last ones ragged; two heads share keys.
 SHARED = "b=1,h=2,g=1,t=130,u=130"
 PERSISTENT = "sm_90a+roles+persistent+early"

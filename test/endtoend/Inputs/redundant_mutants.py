@@ -84,7 +84,7 @@ REDUNDANT = [
           "The producer waits for signal 11 before 15, and the barrier before the arrival at 11 orders the reads of both."),
     Entry(PAIRS, "no barrier of the warp", "bar.warp.sync, after mbarrier.arrive 15, before mbarrier.arrive 11",
           "Between the barrier before the arrival at 15 and this one no lane reads shared memory."),
-    Entry(("dq",), "a wait that goes on", "mbarrier.try_wait 6, after mbarrier.arrive 0, before elect.sync",
+    Entry(("dq", "dq, persistent"), "a wait that goes on", "mbarrier.try_wait 6, after mbarrier.arrive 0, before elect.sync",
           "The producer waits for the slot of keys first, which members release after that of the same tile's values: dq is their last product."),
     Entry(("dk and dv",), "a wait that goes on", "mbarrier.try_wait 6, after mbarrier.arrive 0, before elect.sync",
           "The producer waits for the slot of queries first, which members release after, or with, that of the same tile's cotangents."),
@@ -96,7 +96,7 @@ REDUNDANT = [
           "The arrival of the second scalars, for which members wait before they read the first ones, waits for the pieces of both."),
 
     # Products and groups
-    Entry(("dq", "forward, overlap"), "no fence", "wgmma.fence, after mbarrier.try_wait 5, before wgmma.commit_group", NO_WRITE),
+    Entry(("dq", "dq, persistent", "forward, overlap"), "no fence", "wgmma.fence, after mbarrier.try_wait 5, before wgmma.commit_group", NO_WRITE),
     Entry(("dq, computed", "dk and dv", "dk and dv, persistent", "dk and dv, computed"), "no fence", "wgmma.fence, after wgmma.commit_group, before wgmma.commit_group", NO_WRITE),
     Entry(("dk and dv, computed",), "no fence", "wgmma.fence, after wgmma.commit_group, before wgmma.commit_group (2)", NO_WRITE),
     Entry(PAIRS, "no fence", "wgmma.fence, after mbarrier.try_wait 5, before wgmma.commit_group", NO_WRITE),
@@ -118,5 +118,6 @@ REDUNDANT = [
     # The call
     Entry(PAIRS, "tensor map: tokens +1", "map 0",
           "One row more is read from the array after rotated queries in the workspace; the mask hides queries past the last one."),
-    Entry(("dq, computed", "dq, persistent"), "no dependency", "griddepcontrol.launch_dependents, after the entry, before griddepcontrol.wait", LAUNCH),
+    Entry(("dq, computed",), "no dependency", "griddepcontrol.launch_dependents, after the entry, before griddepcontrol.wait", LAUNCH),
+    Entry(("dq, persistent",), "no dependency", "griddepcontrol.launch_dependents, after the entry, before mbarrier.init 0", LAUNCH),
 ]
