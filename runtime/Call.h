@@ -4,13 +4,19 @@
 #define TAYLOR_RUNTIME_CALL_H
 #include "runtime/ArtifactFile.h"
 #include <array>
+#include <cstddef>
 #include <functional>
+#include <span>
 
 namespace taylor::runtime {
 
 namespace ptx {
+class Module;
+struct InterpreterOptions;
+struct MemoryRange;
 struct Profile;
-}
+struct RunReport;
+} // namespace ptx
 
 /// At most this many tensors in one function; more are refused on load.
 constexpr int kMaxTensors = TAYLOR_MAX_TENSORS;
@@ -43,6 +49,13 @@ struct PtxSettings {
   using Profiler = std::function<void(const std::string &function, const KernelInfo &kernel, unsigned blocks,
                                       const ptx::Profile &profile)>;
   Profiler profile;
+  /// Runs one kernel of a module in place of ptx::launch: a test keeps what it was given, or runs another
+  /// text. Empty: ptx::launch.
+  using Launcher = std::function<ptx::RunReport(const ptx::Module &module, const KernelInfo &kernel,
+                                                unsigned blocks, std::span<const std::byte> parameters,
+                                                std::span<const ptx::MemoryRange> memory,
+                                                const ptx::InterpreterOptions &options)>;
+  Launcher launch = {};
   /// Hands each profile to `given.profile`, in the form of the C interface. `given` outlives it.
   static Profiler profilerOf(const TaylorPtxOptions &given);
   /// Seed and checks from TAYLOR_PTX_SEED and TAYLOR_PTX_CHECKS (0 or 1). Throws Error where one is neither.

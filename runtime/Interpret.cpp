@@ -119,6 +119,14 @@ static std::vector<uint64_t> layOut(const KernelLaunch &launch) {
 /// Few, so that blocks of small problems take more than one place.
 static constexpr unsigned kInterpretedMultiprocessors = 3;
 
+static ptx::RunReport launchKernel(const ptx::Module &module, const KernelInfo &kernel, unsigned blocks,
+                                   std::span<const std::byte> parameters,
+                                   std::span<const ptx::MemoryRange> memory,
+                                   const ptx::InterpreterOptions &options) {
+  return ptx::launch(module, kernel.entry, {blocks}, {unsigned(kernel.threads)}, size_t(kernel.shared),
+                     parameters, memory, options);
+}
+
 void DeviceCode::interpret(int function, const BoundCall &call, const Executor &executor) {
   const auto &[target, module] = interpretedFor(function, call, executor);
   const FunctionInfo &info = manifest.functions[size_t(function)];
@@ -150,6 +158,7 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
                                   .checks = executor.ptx.checks,
                                   .profile = bool(executor.ptx.profile),
                                   .threads = unsigned(std::min<int64_t>(executor.threads, 1024))};
+  PtxSettings::Launcher run = executor.ptx.launch ? executor.ptx.launch : launchKernel;
   for (const KernelInfo &kernel : code.kernels) {
     KernelLaunch launch(kernel, manifest, info, call, layout, reinterpret_cast<uintptr_t>(workspace));
     if (launch.blocks == 0)
@@ -160,8 +169,7 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
       launch.blocks = std::min(launch.blocks, kInterpretedMultiprocessors);
     std::vector<uint64_t> words = layOut(launch);
     ptx::RunReport report =
-        ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)}, size_t(kernel.shared),
-                    std::as_bytes(std::span(words)), ranges, options);
+        run(module, kernel, launch.blocks, std::as_bytes(std::span(words)), ranges, options);
     if (report.fault)
       fail("'", name, "' (", target->name, "): ", report.fault->message);
     if (executor.ptx.profile)

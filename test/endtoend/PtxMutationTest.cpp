@@ -318,7 +318,7 @@ TEST_P(PtxMutationEndToEnd, NothingSurvives) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PtxMutationEndToEnd,
                          testing::Values(Case{"Softmax64", "softmax", 64, "", false},
-                                         Case{"Started64", "softmax", 64, "", false, "sm_90a"},
+                                         Case{"Started64", "softmax", 64, "", true, "sm_90a"},
                                          Case{"Started192", "softmax", 192, "", true, "sm_90a"},
                                          Case{"DecayGates64", "decay-gates", 64, "", true},
                                          Case{"NormL2_128", "softmax-norm-l2", 128, "", true},

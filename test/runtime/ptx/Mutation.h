@@ -26,8 +26,51 @@ enum class Break {
   ChangeBytes,   ///< that a phase expects, by 16 up and down
   ElectAll,      ///< elect.sync
   Descriptor,    ///< of a matrix: one bit of each field
-  Transpose      ///< a matrix of wgmma
+  Transpose,     ///< a matrix of wgmma
+  // What RoleMutation.h adds
+  PassWait,          ///< a wait for an mbarrier that asks once and goes on
+  ChangeSignal,      ///< another mbarrier than the one meant
+  RemoveCopy,        ///< cp.async and bulk copies
+  ChangeBox,         ///< the place of a bulk copy's box, in the array and in shared memory
+  DropChoice,        ///< of one lane or warp
+  ChangeRegisters,   ///< setmaxnreg: 8 more, 8 fewer, none
+  ChangeBarrier,     ///< a named barrier's number and its count of threads
+  RemoveWarpBarrier, ///< bar.warp.sync
+  ChangePieces,     ///< an arrival of pieces that counts, in place of one that was counted, and the other way
+  HoldCounter,      ///< of a ring's uses
+  RemoveDependency, ///< griddepcontrol
+  ChangeMap         ///< a field of a tensor map (Rerun.h)
 };
+
+inline const char *nameOf(Break kind) {
+  constexpr const char *names[] = {"no barrier",
+                                   "no wait",
+                                   "a looser wait",
+                                   "no commit",
+                                   "no swizzle",
+                                   "no fence",
+                                   "another parity",
+                                   "no arrival",
+                                   "an early arrival",
+                                   "another count",
+                                   "other bytes",
+                                   "all lanes elected",
+                                   "descriptor",
+                                   "transposition",
+                                   "a wait that goes on",
+                                   "another signal",
+                                   "no copy",
+                                   "another box",
+                                   "no choice",
+                                   "other registers",
+                                   "another barrier",
+                                   "no barrier of the warp",
+                                   "other pieces",
+                                   "a counter that stays",
+                                   "no dependency",
+                                   "tensor map"};
+  return names[unsigned(kind)];
+}
 
 struct Mutation {
   Break kind;
@@ -45,20 +88,14 @@ inline std::vector<std::string> linesOf(const std::string &text) {
   return lines;
 }
 
-/// Breaks one instruction after the other.
-class Mutations {
+/// Texts with one place broken.
+class BrokenTexts {
 public:
-  explicit Mutations(const std::string &text) : lines(linesOf(text)) {
-    for (line = 0; line < lines.size(); ++line) {
-      addRemovals();
-      addNumbers();
-      addEarlyArrival();
-      addProduct();
-    }
-  }
   std::vector<Mutation> all;
 
-private:
+protected:
+  explicit BrokenTexts(const std::string &text) : lines(linesOf(text)) {}
+
   /// The text with other lines in the place of the current one and those after it up to `last`.
   void add(Break kind, const std::string &broken, const std::string &detail = "", size_t last = 0) {
     std::string whole;
@@ -68,6 +105,44 @@ private:
     all.push_back({kind, line + 1, lines[line], whole, detail});
   }
 
+  /// An operand, a register of so many bits or a number, is changed while its instruction runs.
+  void change(Break kind, const std::smatch &operand, const std::string &operation, unsigned bits,
+              int64_t by) {
+    const std::string &text = lines[line], name = operand[1];
+    std::string detail = (by < 0 ? "" : "+") + std::to_string(by);
+    if (name[0] != '%') {
+      int64_t value = std::stoll(name);
+      add(kind,
+          text.substr(0, size_t(operand.position(1))) +
+              std::to_string(operation == "xor" ? value ^ by : value + by) + operand.suffix().str(),
+          detail);
+      return;
+    }
+    std::string type = operation == "xor" ? ".b" : ".s";
+    auto step = [&](int64_t by) {
+      return operation + type + std::to_string(bits) + " " + name + ", " + name + ", " + std::to_string(by) +
+             "; ";
+    };
+    add(kind, step(by) + text + " " + step(operation == "xor" ? by : -by), detail);
+  }
+
+  std::vector<std::string> lines;
+  size_t line = 0;
+};
+
+/// Breaks one instruction after the other.
+class Mutations : public BrokenTexts {
+public:
+  explicit Mutations(const std::string &text) : BrokenTexts(text) {
+    for (line = 0; line < lines.size(); ++line) {
+      addRemovals();
+      addNumbers();
+      addEarlyArrival();
+      addProduct();
+    }
+  }
+
+private:
   void addRemovals() {
     struct Rule {
       Break kind;
@@ -90,27 +165,6 @@ private:
     for (const Rule &rule : rules)
       if (std::regex_search(lines[line], rule.pattern))
         add(rule.kind, std::regex_replace(lines[line], rule.pattern, rule.replacement));
-  }
-
-  /// An operand, a register of so many bits or a number, is changed while its instruction runs.
-  void change(Break kind, const std::smatch &operand, const std::string &operation, unsigned bits,
-              int64_t by) {
-    const std::string &text = lines[line], name = operand[1];
-    std::string detail = (by < 0 ? "" : "+") + std::to_string(by);
-    if (name[0] != '%') {
-      int64_t value = std::stoll(name);
-      add(kind,
-          text.substr(0, size_t(operand.position(1))) +
-              std::to_string(operation == "xor" ? value ^ by : value + by) + operand.suffix().str(),
-          detail);
-      return;
-    }
-    std::string type = operation == "xor" ? ".b" : ".s";
-    auto step = [&](int64_t by) {
-      return operation + type + std::to_string(bits) + " " + name + ", " + name + ", " + std::to_string(by) +
-             "; ";
-    };
-    add(kind, step(by) + text + " " + step(operation == "xor" ? by : -by), detail);
   }
 
   void addNumbers() {
@@ -199,9 +253,6 @@ private:
       add(Break::Descriptor, flip + statement + " " + flip, of + ": " + field.name, last);
     }
   }
-
-  std::vector<std::string> lines;
-  size_t line = 0;
 };
 
 /// All texts with one line broken, in the order of the lines.

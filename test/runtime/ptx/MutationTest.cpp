@@ -3,6 +3,7 @@
 // of them broken in turn.
 #include "Mutation.h"
 #include "Fixture.h"
+#include "RoleMutation.h"
 #include "Unawaited.h"
 #include <fstream>
 #include <random>
@@ -143,6 +144,73 @@ TEST(PtxMutation, EveryInstructionOfHopperThatMayBreakIsFound) {
             (Changes{"", "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 496;",
                      "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 528;"}));
   EXPECT_EQ(of("elect.sync %r1|%p1, -1;"), (Changes{"setp.eq.u32 %p1, 0, 0;"}));
+}
+
+TEST(PtxMutation, SignalsCopiesChoicesAndRegisters) {
+  using Changes = std::vector<std::string>;
+  auto of = [](const std::string &lines) {
+    Changes changes;
+    for (const Mutation &mutation : RoleMutations(lines + "\n").all)
+      changes.push_back(nameOf(mutation.kind) + ("|" + mutation.text.substr(0, mutation.text.size() - 1)));
+    return changes;
+  };
+  EXPECT_EQ(
+      of("mbarrier.try_wait.parity.shared.b64 P1, [%r1], %r2;\n@P1 bra DONE;\nbra WAIT;"),
+      (Changes{
+          "a wait that goes on|mbarrier.test_wait.parity.shared.b64 P1, [%r1], %r2;\n@P1 bra DONE;\n",
+          "another signal|mbarrier.try_wait.parity.shared.b64 P1, [%r1+8], %r2;\n@P1 bra DONE;\nbra WAIT;",
+          "another signal|mbarrier.try_wait.parity.shared.b64 P1, [%r1+16], %r2;\n@P1 bra DONE;\nbra "
+          "WAIT;"}));
+  EXPECT_EQ(of("mbarrier.try_wait.parity.shared.b64 %p1, [m], 0;\n@!%p1 bra W;"),
+            (Changes{"a wait that goes on|mbarrier.test_wait.parity.shared.b64 %p1, [m], 0;\n"}));
+  EXPECT_EQ(of("@%p1 mbarrier.arrive.shared.b64 _, [%r1];"),
+            (Changes{"another signal|@%p1 mbarrier.arrive.shared.b64 _, [%r1+8];",
+                     "another signal|@%p1 mbarrier.arrive.shared.b64 _, [%r1+16];",
+                     "no choice|mbarrier.arrive.shared.b64 _, [%r1];"}));
+  std::string head = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes ";
+  std::string one = "{ .reg .b32 %mutated; add.s32 %mutated, ";
+  EXPECT_EQ(of(head + "[%r1], [%rd2, {0, %r3}], [%r4];"),
+            (Changes{"another signal|" + head + "[%r1], [%rd2, {0, %r3}], [%r4+8];",
+                     "another signal|" + head + "[%r1], [%rd2, {0, %r3}], [%r4+16];", "no copy|",
+                     "another box|" + head + "[%r1+1024], [%rd2, {0, %r3}], [%r4];",
+                     "another box|" + one + "0, 1; " + head + "[%r1], [%rd2, {%mutated, %r3}], [%r4]; }",
+                     "another box|" + one + "%r3, 1; " + head + "[%r1], [%rd2, {0, %mutated}], [%r4]; }"}));
+  EXPECT_EQ(of("cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;"), (Changes{"no copy|"}));
+  EXPECT_EQ(of("@%p1 bra $L1;\nmbarrier.init.shared.b64 [%r1], 1;"),
+            (Changes{"no choice|\nmbarrier.init.shared.b64 [%r1], 1;"}));
+  EXPECT_EQ(of("setmaxnreg.dec.sync.aligned.u32 32;\n@%p1 bra $L1;"),
+            (Changes{"other registers|\n@%p1 bra $L1;",
+                     "other registers|setmaxnreg.dec.sync.aligned.u32 24;\n@%p1 bra $L1;",
+                     "other registers|setmaxnreg.dec.sync.aligned.u32 40;\n@%p1 bra $L1;",
+                     "no choice|setmaxnreg.dec.sync.aligned.u32 32;\n"}));
+  EXPECT_EQ(of("@%p1 bra $L1;\nret;"), Changes());
+  EXPECT_EQ(of("bar.sync %r3, 128;"),
+            (Changes{"another barrier|bar.sync 1, 128;", "another barrier|bar.sync %r3, 64;",
+                     "another barrier|bar.sync %r3, 256;"}));
+  EXPECT_EQ(of("bar.warp.sync -1;"), (Changes{"no barrier of the warp|"}));
+  EXPECT_EQ(of("cp.async.mbarrier.arrive.shared.b64 [m];"),
+            (Changes{"other pieces|cp.async.mbarrier.arrive.noinc.shared.b64 [m];"}));
+  EXPECT_EQ(of("griddepcontrol.wait;"), (Changes{"no dependency|"}));
+  // A counter is what a parity comes from.
+  std::string parity = "\nbfe.u32 %r2, %r1, 1, 1;\nmbarrier.test_wait.parity.shared.b64 P1, [m], %r2;";
+  EXPECT_EQ(of("add.s32 %r1, %r1, 1;" + parity),
+            (Changes{"a counter that stays|add.s32 %r1, %r1, 0;" + parity}));
+  EXPECT_EQ(of("add.s32 %r3, %r3, 1;" + parity), Changes());
+}
+
+TEST(PtxMutation, PlacesAreNamedByWhatIsAround) {
+  MutationPlaces places("add.s32 %r1, %r9, 64;\nmbarrier.init.shared.b64 [%r1], 1;\n"   // 1
+                        "add.s32 %r2, %r9, 72;\nmbarrier.init.shared.b64 [%r2], 1;\n"   // 3
+                        "bar.sync 0;\nadd.s32 %r3, %r10, 72;\n"                         // 5
+                        "mbarrier.try_wait.parity.shared.b64 P1, [%r3], %r4;\n"         // 7
+                        "wgmma.fence.sync.aligned;\n"                                   // 8
+                        "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%r5};\n" // 9
+                        "wgmma.commit_group.sync.aligned;\nmov.b32 %r6, %r7;\n"         // 10
+                        "wgmma.wait_group.sync.aligned 0;\n");                          // 12
+  EXPECT_EQ(places.of(7), "mbarrier.try_wait 1, after bar.sync 0, before wgmma.fence");
+  EXPECT_EQ(places.of(9), "step 1 of m64n64k16, after mbarrier.try_wait 1, before wgmma.commit_group");
+  EXPECT_EQ(places.of(11), "after wgmma.commit_group, before wgmma.wait_group 0");
+  EXPECT_EQ(places.of(12), "wgmma.wait_group 0, after wgmma.commit_group, before the end");
 }
 
 TEST(PtxMutation, ArrivalsMoveBeforeTheWaitForAProduct) {
