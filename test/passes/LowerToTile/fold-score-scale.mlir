@@ -4,6 +4,14 @@
 // RUN: taylor-opt %t.mlir --taylor-fold-score-scale --canonicalize -o %t.folded.mlir
 // RUN: not grep "\* 0.125,\|x0 = s0 \* 0.125" %t.folded.mlir
 // RUN: taylor-run %spec_dir/softmax-taylor.mlir --set order=4 --functions=%t.folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
+// Order 10: its derivative adds x^10 / 10! to a series of order 9.
+// RUN: taylorc %spec_dir/softmax-taylor.mlir --set order=10 --form=parallel --emit=pairwise -o %t.ten.mlir
+// RUN: taylor-opt %t.ten.mlir --taylor-fold-score-scale --canonicalize -o %t.ten-folded.mlir
+// RUN: FileCheck %s --check-prefix=TEN < %t.ten-folded.mlir
+// TEN-NOT: s0 * 0.125{{[^0-9]}}
+// TEN: x0 = s0 * 0.0276015{{[0-9]*}}
+// TEN-NOT: s0 * 0.125{{[^0-9]}}
+// RUN: taylor-run %spec_dir/softmax-taylor.mlir --set order=10 --functions=%t.ten-folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
