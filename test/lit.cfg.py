@@ -60,6 +60,11 @@ ptxas = next(filter(None, map(shutil.which, (os.path.join(packages_dir, "nvidia/
                                              os.path.join(config.taylor_torch_dir, "bin", "ptxas"), "ptxas"))), None)
 if ptxas:
     config.available_features.add("ptxas")
+    sys.path.insert(0, os.path.join(config.taylor_source, "test", "Inputs"))
+    from machine_code import find_nvdisasm
+
+    if find_nvdisasm(ptxas):
+        config.available_features.add("nvdisasm")
 if lit_config.params.get("full"):
     config.available_features.add("full")
 if os.geteuid() == 0:

@@ -26,7 +26,8 @@ std::optional<double> numberOf(Value value) {
   return matchPattern(value, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
 }
 
-/// The least power of a scale, or the inverse of the most, that a product of scores may lack.
+/// The least power of a scale, or the inverse of the most, that a product of scores may lack (else it is
+/// written in another base than the score).
 constexpr double kLeastPower = 0x1p-16;
 
 /// Numbers that f32 has with all of its digits; a product with 0 is none that polynomials have.
@@ -129,6 +130,8 @@ private:
     if (!isPolynomial(value))
       return {1, value};
     Operation *op = value.getDefiningOp();
+    if (isFarPower(value))
+      return {1, times(value, 1)};
     if (isa<arith::MulFOp>(op)) {
       Split x = split(op->getOperand(0)), y = split(op->getOperand(1));
       double number = x.number * y.number, scales = x.scales * y.scales;
@@ -136,7 +139,7 @@ private:
       failed |= !isOrdinary(number) || std::fabs(scales) < kLeastPower || std::fabs(scales) > 1 / kLeastPower;
       if (!x.rest || !y.rest)
         return {number, x.rest ? x.rest : y.rest, scales};
-      Value &product = products[value];
+      Value &product = products[{value, score}];
       if (!product)
         product = make<arith::MulFOp>(x.rest, y.rest);
       return {number, product, scales};
@@ -146,6 +149,69 @@ private:
       return {-x.number, x.rest, x.scales};
     }
     return {1, times(value, 1)};
+  }
+
+  /// A value that is `number` times the scaled score to the power of `degree`.
+  struct Power {
+    double number = 1, degree = 0;
+  };
+
+  std::optional<Power> powerOf(Value value) {
+    if (std::optional<double> number = numberOf(value))
+      return Power{*number, 0};
+    if (value == scaled.getResult())
+      return Power{1, 1};
+    auto known = powers.find(value);
+    if (known != powers.end())
+      return known->second;
+    Operation *op = isPolynomial(value) ? value.getDefiningOp() : nullptr;
+    std::optional<Power> power;
+    if (isa_and_nonnull<arith::NegFOp>(op)) {
+      power = powerOf(op->getOperand(0));
+      if (power)
+        power->number = -power->number;
+    } else if (isa_and_nonnull<arith::MulFOp>(op)) {
+      std::optional<Power> x = powerOf(op->getOperand(0)), y = powerOf(op->getOperand(1));
+      if (x && y)
+        power = Power{x->number * y->number, x->degree + y->degree};
+    }
+    return powers[value] = power;
+  }
+
+  /// Whether that power of the score itself may leave f32 where the value does not.
+  bool isFarPower(Value value) {
+    std::optional<Power> power = powerOf(value);
+    double scales = power ? std::pow(std::fabs(scale), power->degree) : 1;
+    return scales < kLeastPower || scales > 1 / kLeastPower;
+  }
+
+  /// factor * value of such a power, K x^n, as y^n with y = s (K c^n)^(1/n): every power of y lies between 1
+  /// and the value, so none leaves f32 where the value does not.
+  Value takeRoot(Value value, double factor) {
+    Power power = *powerOf(value);
+    double number = power.number * factor;
+    if (number < 0 && std::fmod(power.degree, 2) == 0)
+      return make<arith::NegFOp>(takeRoot(value, -factor));
+    double root =
+        std::copysign(scale * std::pow(std::fabs(number), 1 / power.degree), number < 0 ? -scale : scale);
+    return multiplyOut(value, multiply(score, root));
+  }
+
+  /// The products of the value, without its numbers, of another score.
+  Value multiplyOut(Value value, Value base) {
+    if (value == scaled.getResult())
+      return base;
+    Value &product = products[{value, base}];
+    if (product)
+      return product;
+    Operation *op = value.getDefiningOp();
+    Value result;
+    for (Value operand : op->getOperands())
+      if (!numberOf(operand)) {
+        Value part = multiplyOut(operand, base);
+        result = result ? make<arith::MulFOp>(result, part) : part;
+      }
+    return products[{value, base}] = result;
   }
 
   /// Whether a factor of the value costs nothing: it goes into numbers that are added in it.
@@ -196,6 +262,8 @@ private:
       Split whole = split(value);
       return multiply(whole.rest, whole.number * factor);
     }
+    if (isFarPower(value))
+      return takeRoot(value, factor);
     Operation *op = value.getDefiningOp();
     auto of = [&](unsigned i) { return op->getOperand(i); };
     if (isa<arith::AddFOp>(op)) {
@@ -225,7 +293,8 @@ private:
   Location loc;
   llvm::SetVector<Value> polynomials;
   DenseMap<std::pair<Value, uint64_t>, Value> made;
-  DenseMap<Value, Value> products;
+  DenseMap<std::pair<Value, Value>, Value> products; ///< of a value, written in a score or another base
+  DenseMap<Value, std::optional<Power>> powers;
   DenseMap<Value, bool> absorbing, taking;
   SmallVector<Operation *> created, constants;
   bool failed = false;

@@ -325,8 +325,11 @@ def FoldScoreScalePass : Pass<"taylor-fold-score-scale", "::mlir::ModuleOp"> {
     Everything that is computed from x by sums and products is written in s, with the powers of c in
     its numbers, if that has fewer operations: a x^2 becomes (a c^2) s^2. An exponential of x - m
     alone stays: it has no fewer. So does what would have a coefficient outside of 1e-30 to 1e30,
-    where f32 has all digits, or a power s^n without Horner's rule that is over 2^16 times x^n, or
-    under 2^-16: it may leave f32 where x^n does not.
+    where f32 has all digits.
+
+    A power s^n without Horner's rule that is over 2^16 times x^n, or under 2^-16, may leave f32
+    where x^n does not. So K x^n becomes y^n with y = s (K c^n)^(1/n). Each power of y lies between
+    1 and K x^n. The one multiplication of y is in the place of K's.
 
     Why: a series of order n takes a multiplication and an addition for each order and pair, in one
     instruction; the scale was one more. Coefficients round once, as they did.
@@ -335,6 +338,12 @@ def FoldScoreScalePass : Pass<"taylor-fold-score-scale", "::mlir::ModuleOp"> {
     taylor.pairwise { s = dot(%q, %k), x = s * 0.125, w = (x * 0.5 + 1.0) * x + 1.0 } visible(u <= t) -> rows(w, %v)
     // becomes
     taylor.pairwise { s = dot(%q, %k), w = (s * 0.0078125 + 0.125) * s + 1.0 } visible(u <= t) -> rows(w, %v)
+    ```
+
+    ```mlir
+    taylor.pairwise { s = dot(%q, %k), x = s * 0.125, x2 = x * x, x4 = x2 * x2, x8 = x4 * x4, w = x8 * x2 * 2.755e-07 + (x * 0.5 + 1.0) * x } visible(u <= t) -> rows(w, %v)
+    // becomes
+    taylor.pairwise { s = dot(%q, %k), y = s * 0.0276009, y2 = y * y, y4 = y2 * y2, y8 = y4 * y4, w = y8 * y2 + (s * 0.0078125 + 0.125) * s } visible(u <= t) -> rows(w, %v)
     ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::arith::ArithDialect"];

@@ -9,6 +9,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include <vector>
 
 #define DEBUG_TYPE "taylor-plan-forms"
 
@@ -113,37 +114,65 @@ FailureOr<OwningOpRef<ModuleOp>> PlanForms::lowerCopy(ArrayRef<FunctionOp> group
   return copy;
 }
 
-/// The largest plan of which code can be made; if there is none the smallest, and why.
+/// The module's programs of some of the functions that it was made of, which are those from `first` on.
+static OwningOpRef<ModuleOp> takePrograms(ModuleOp programs, size_t first, size_t count) {
+  OwningOpRef<ModuleOp> taken = programs.clone();
+  for (auto [number, program] : llvm::enumerate(llvm::to_vector(taken->getOps<tile::ProgramOp>())))
+    if (number < first || number >= first + count)
+      program.erase();
+  return taken;
+}
+
+/// The largest plans of which code can be made that the target would not rather make smaller; if there is
+/// none the smallest, and why.
 std::string PlanForms::setPlans(const Target &target, Group &group, TileUse use) {
-  TargetProblem attempt = problem;
-  auto plan = [&] {
-    TileSizes sizes = planTiles(target, attempt, use);
-    for (FunctionOp function : group)
-      function.setPlanAttr(tile::PlanAttr::get(&getContext(), sizes));
-    numPlans += group.size();
-    return sizes;
+  // What functions of the parallel form have in common does not hang on their tiles: each has a plan of its
+  // own.
+  size_t count = use == TileUse::Parallel && !problem.states ? 1 : group.size();
+  struct Attempt {
+    TargetProblem problem;
+    TileSizes sizes;
+    size_t first; ///< of its functions
+    bool isDone = false;
   };
-  TileSizes sizes = plan();
-  auto canShrink = [&] {
-    TargetProblem least = attempt;
+  std::vector<Attempt> attempts;
+  auto plan = [&](Attempt &attempt) {
+    attempt.sizes = planTiles(target, attempt.problem, use);
+    for (FunctionOp function : ArrayRef(group).slice(attempt.first, count))
+      function.setPlanAttr(tile::PlanAttr::get(&getContext(), attempt.sizes));
+    numPlans += count;
+  };
+  auto canShrink = [&](const Attempt &attempt) {
+    TargetProblem least = attempt.problem;
     least.retries = kMostRetries;
-    return attempt.retries < kMostRetries && !(planTiles(target, least, use) == sizes);
+    return attempt.problem.retries < kMostRetries && !(planTiles(target, least, use) == attempt.sizes);
   };
+  for (size_t first = 0; first < group.size(); first += count) {
+    plan(attempts.emplace_back(Attempt{problem, {}, first, false}));
+    attempts.back().isDone = !canShrink(attempts.back());
+  }
   // What is wrong with the functions is said where they are lowered.
   ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-  if (!canShrink())
-    return "";
-  while (true) {
+  std::string refusal;
+  while (!llvm::all_of(attempts, [](const Attempt &attempt) { return attempt.isDone; })) {
     FailureOr<OwningOpRef<ModuleOp>> programs = lowerCopy(group, buildTilePipeline);
-    std::string refusal = failed(programs) ? "" : target.refuse(**programs, problem);
-    if (refusal.empty() || !canShrink())
-      return refusal;
-    LDBG() << "smaller tiles for " << group.size() << " functions: " << refusal;
-    ++numShrunk;
-    // Where some sizes are at their least already, the next attempt shrinks others.
-    for (TileSizes before = sizes; canShrink() && sizes == before; sizes = plan())
-      ++attempt.retries;
+    if (failed(programs))
+      return "";
+    for (Attempt &attempt : attempts) {
+      if (attempt.isDone)
+        continue;
+      refusal = target.refuse(*takePrograms(**programs, attempt.first, count), problem);
+      attempt.isDone = refusal.empty() || !canShrink(attempt);
+      if (attempt.isDone)
+        continue;
+      LDBG() << "smaller tiles for " << count << " functions: " << refusal;
+      ++numShrunk;
+      // Where some sizes are at their least already, the next attempt shrinks others.
+      for (TileSizes before = attempt.sizes; canShrink(attempt) && attempt.sizes == before; plan(attempt))
+        ++attempt.problem.retries;
+    }
   }
+  return refusal;
 }
 
 /// Whether the target has tiles for long sequences for it, and the longer sequences are, the more pairs it
@@ -227,7 +256,8 @@ void PlanForms::runOnOperation() {
   if (!target || failed(said))
     return signalPassFailure();
   problem = *said;
-  // In the order of the module; functions with the same use have one plan. Steps say their form already.
+  // In the order of the module; functions with the same use have one plan, except in the parallel form. Steps
+  // say their form already.
   llvm::MapVector<TileUse, Group> groups;
   Group main;
   for (auto function : getOperation().getOps<FunctionOp>())

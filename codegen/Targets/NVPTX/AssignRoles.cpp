@@ -15,6 +15,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 #define DEBUG_TYPE "taylor-simt-assign-roles"
 
@@ -32,10 +33,13 @@ namespace {
 /// How the registers of a multiprocessor are shared: of a thread of the producer and of a member, and what a
 /// member's loop may hold of them in tiles: a quarter of what it carries is counted for copies of it, which
 /// matrix units do without (dk and dv of 128 channels count 224, and ptxas spills nothing in their loop).
+/// `alive`: all tiles that a thread holds at the same time. Two members need not count them: their loops over
+/// keys hold up to 262 and spill nothing (HOPPER.md, "Registers").
 struct RegisterBudget {
-  int64_t members, producer, consumer, tiles;
+  int64_t members, producer, consumer, tiles, alive;
 };
-constexpr RegisterBudget kRegisters[] = {{3, 32, 160, 128}, {2, 40, 232, 224}};
+constexpr RegisterBudget kRegisters[] = {{3, 32, 160, 128, 160},
+                                         {2, 40, 232, 224, std::numeric_limits<int64_t>::max()}};
 
 /// A copy in each iteration of a loop, which all members read.
 struct RoleStream {
@@ -58,8 +62,8 @@ public:
 
   /// Whether the kernel has a loop for a producer, and nothing that roles cannot take.
   bool collect();
-  /// Registers of a member's tiles in its largest loop.
-  int64_t countRegisters();
+  /// Registers of a member's tiles in its largest loop, by `count`.
+  int64_t countRegisters(function_ref<int64_t(scf::ForOp)> count);
   /// Whether so many neighbours are along the last extent.
   bool hasNeighbours(int64_t members) const { return !places || members <= places; }
   /// Bytes of shared memory, no two buffers sharing any.
@@ -268,10 +272,10 @@ bool Roles::collect() {
   return multiplies;
 }
 
-int64_t Roles::countRegisters() {
+int64_t Roles::countRegisters(function_ref<int64_t(scf::ForOp)> count) {
   int64_t most = 0;
   for (StreamLoop &entry : loops)
-    most = std::max(most, countLoopRegisters(entry.loop, countTileRegisters));
+    most = std::max(most, count(entry.loop));
   return most;
 }
 
@@ -607,12 +611,16 @@ struct AssignRoles : simt::impl::AssignRolesBase<AssignRoles> {
         LDBG() << "@" << kernel.getSymName() << ": no loop for a producer, or one that roles cannot take";
         return;
       }
-      int64_t tiles = roles.countRegisters();
+      int64_t alive = roles.countRegisters(countLiveRegisters);
+      int64_t tiles =
+          roles.countRegisters([](scf::ForOp loop) { return countLoopRegisters(loop, countTileRegisters); });
       for (const RegisterBudget &registers : kRegisters) {
         int64_t bytes = roles.countShared(registers.members);
-        bool fits = roles.hasNeighbours(registers.members) && tiles <= registers.tiles && bytes <= shared;
+        bool fits = roles.hasNeighbours(registers.members) && tiles <= registers.tiles &&
+                    alive <= registers.alive && bytes <= shared;
         LDBG() << "@" << kernel.getSymName() << ": " << registers.members << " members need " << tiles
-               << " registers of tiles and " << bytes << " bytes" << (fits ? "" : ", more than there are");
+               << " registers of tiles, " << alive << " of those alive together, and " << bytes << " bytes"
+               << (fits ? "" : ", more than there are");
         if (!fits)
           continue;
         ++numKernels;

@@ -39,5 +39,10 @@ int64_t countTileRegisters(tile::TileType tile);
 /// tile.
 int64_t countLoopRegisters(scf::ForOp loop, llvm::function_ref<int64_t(tile::TileType)> countRegisters);
 
+/// 32-bit registers of a thread for the tiles that are alive at the same time in an iteration of the loop,
+/// after taylor-simt-start-products: what it carries, products in flight with their operands, what threads
+/// read and compute. Positions and constants are made where they are read.
+int64_t countLiveRegisters(scf::ForOp loop);
+
 } // namespace mlir::simt
 #endif

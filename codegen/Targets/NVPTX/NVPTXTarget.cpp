@@ -8,6 +8,7 @@
 #include "codegen/Targets/NVPTX/Ptxas.h"
 #include "codegen/Targets/NVPTX/SharedPlan.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
+#include "codegen/Targets/NVPTX/SmallerTiles.h"
 #include "codegen/Targets/NVPTX/TileModel.h"
 #include "dialect/Refusal.h"
 #include "mlir/Transforms/Passes.h"
@@ -87,6 +88,11 @@ std::optional<taylor::LongForm> NVPTXTarget::getLongForm(const taylor::TargetPro
 
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {
   TileProblem tiles = tilesOf(problem);
+  // With states, retries are those of the chunked form.
+  if (use == taylor::TileUse::Parallel && !problem.states) {
+    tiles.hasRoles = problem.retries < 1;
+    tiles.narrowQueries = problem.retries > 1;
+  }
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
   if (use == taylor::TileUse::Short || use == taylor::TileUse::Long)
     chooseTilesByLength(target, tiles, use == taylor::TileUse::Long, sizes);
@@ -108,8 +114,12 @@ std::string NVPTXTarget::refuse(ModuleOp programs, const taylor::TargetProblem &
   MLIRContext *context = programs.getContext();
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
   PassManager manager(context, ModuleOp::getOperationName());
-  buildSharedMemoryPipeline(manager, target, stringifyF32Products(problem.f32Products));
-  manager.addPass(createAllocateShared({target.sharedPerBlock}));
+  if (target.startsProducts) {
+    buildSimtPipeline(manager, target, stringifyF32Products(problem.f32Products));
+  } else {
+    buildSharedMemoryPipeline(manager, target, stringifyF32Products(problem.f32Products));
+    manager.addPass(createAllocateShared({target.sharedPerBlock}));
+  }
   std::string refusal;
   (void)taylor::captureRefusal(context, refusal, [&]() -> LogicalResult {
     if (failed(manager.run(*copy)))
@@ -117,6 +127,8 @@ std::string NVPTXTarget::refuse(ModuleOp programs, const taylor::TargetProblem &
     WalkResult walk = copy->walk([](tile::KernelOp kernel) { return WalkResult(checkParameters(kernel)); });
     return failure(walk.wasInterrupted());
   });
+  if (refusal.empty() && !problem.states)
+    refusal = findReasonForSmallerTiles(*copy, findScoreTiles(programs));
   return refusal;
 }
 

@@ -73,7 +73,11 @@ void simt::registerSimtPipeline() {
       "taylor-simt-pipeline",
       "tile programs to tiles over threads, with copies scheduled and buffers placed: "
       "taylor-simt-assign-layouts, taylor-simt-schedule-copies, taylor-simt-allocate-shared and "
-      "taylor-simt-strip-products",
+      "taylor-simt-strip-products; for sm_90a also taylor-simt-overlap-iterations before the copies, and "
+      "taylor-simt-start-products and taylor-simt-fence-proxies at the end; with +roles "
+      "taylor-simt-assign-roles after the layouts, with +persistent and +overlap "
+      "taylor-simt-persist-blocks and taylor-simt-overlap-uses after it; with +early taylor-simt-start-early "
+      "at the end; and between them canonicalize and cse",
       build,
       [](function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(SimtPipelineOptions()); });
 }

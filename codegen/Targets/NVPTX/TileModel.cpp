@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/TileModel.h"
+#include "codegen/Targets/NVPTX/SmallerTiles.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
@@ -78,15 +79,17 @@ static void shareMultiprocessor(const Machine &target, const TileProblem &proble
 /// Of 16 bits, for products that run beside their threads: 64 rows for four warps, and blocks enough on a
 /// multiprocessor that some multiply while others compute (README.md, "Hopper"). Beyond 128 channels two sums
 /// of 64 keys do not fit the registers of four warps.
-static void chooseStarted(const Machine &target, int64_t widest, bool split, taylor::TileSizes &sizes) {
-  sizes.rows = sizes.derivedRows = {64, split && widest > 96 ? 32 : 64};
+static void chooseStarted(const Machine &target, const TileProblem &problem, taylor::TileSizes &sizes) {
+  int64_t widest = std::max(problem.headDim, problem.valueDim);
+  bool split = problem.split;
+  sizes.rows = sizes.derivedRows = {64, split && widest > 96 ? 32 : kKeys};
   if (widest <= 128)
-    sizes.columns = {split && widest > 64 ? 32 : 64, 64};
+    sizes.columns = {problem.narrowQueries || (split && widest > 64) ? kNarrowQueries : 64, 64};
   // Members share tiles of queries.
   sizes.alignsQueries = target.assignsRoles;
   // With a producer, matrix units have work of several members: larger tiles, fewer waits.
-  if (target.assignsRoles && !split && widest > 32 && widest <= 128)
-    sizes.rows.keys = 128;
+  if (target.assignsRoles && problem.hasRoles && !split && widest > 32 && widest <= 128)
+    sizes.rows.keys = kWideKeys;
 }
 
 taylor::TileSizes mlir::simt::chooseTileSizes(const Machine &target, const TileProblem &problem) {
@@ -122,7 +125,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Machine &target, const TileP
   }
   sizes.derivedRows = sizes.rows;
   if (problem.bytes == 2 && target.startsProducts)
-    chooseStarted(target, widest, problem.split, sizes);
+    chooseStarted(target, problem, sizes);
   else if (problem.bytes == 2 && !problem.split)
     shareMultiprocessor(target, problem, sizes);
   fit(target, problem, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);

@@ -16,6 +16,9 @@ struct TileProblem {
   bool split = false;
   /// Sums into columns add to sums into rows in memory (--row-sums=atomic).
   bool atomicRows = false;
+  /// For started products (SmallerTiles.h): kernels get roles where the target has them; sums into columns
+  /// need so many registers that fewer queries pass by at once.
+  bool hasRoles = false, narrowQueries = false;
 };
 
 /// Sizes with which operands fit in shared memory and accumulators in registers. Keys are on the grid and row

@@ -55,6 +55,7 @@ tile.program @roles {
   %out = tile.tensor "output:o" : !out
   %scores = tile.tensor "output:s" : !scores
   %rows = tile.tensor "input:r" : !rows
+  %biases = tile.tensor "input:biases" : !scores
   %sums = tile.tensor "output:sums" : !sums
   %vectors = tile.tensor "input:x" : !vectors
   %states = tile.tensor "output:states" : !states
@@ -464,6 +465,38 @@ tile.program @roles {
       simt.copy %keys[u = %j], %k : !keys, !k
       %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
       scf.yield %s : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // What the loop carries and multiplies has room in three members. With four tiles that are added to the scores a thread would hold more than 160 registers.
+  // CHECK-LABEL: tile.kernel @alive
+  // CHECK: simt.roles members 2 registers 40, 232 producer
+  tile.kernel @alive grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!st) {
+      %a = tile.load %biases[t = %first, u = %j] : !scores -> !st
+      %b = tile.load %biases[t = %j, u = %first] : !scores -> !st
+      %c = tile.load %biases[t = %c0, u = %j] : !scores -> !st
+      %d = tile.load %biases[t = %j, u = %c0] : !scores -> !st
+      simt.copy %keys[u = %j], %k : !keys, !k
+      %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+      %x = tile.map (%sv = %s, %av = %a, %bv = %b, %cv = %c, %dv = %d) : (!st, !st, !st, !st, !st) -> !st {
+        %0 = arith.addf %sv, %av : f32
+        %1 = arith.addf %0, %bv : f32
+        %2 = arith.addf %1, %cv : f32
+        %3 = arith.addf %2, %dv : f32
+        tile.yield %3 : f32
+      }
+      scf.yield %x : !st
     }
     tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
   }

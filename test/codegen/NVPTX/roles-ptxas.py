@@ -1,16 +1,17 @@
 # Machine code of kernels whose warps have roles: ptxas takes it without advice (C7510 to C7519 say that products wait), members share the registers of a multiprocessor
 # between them, and what they compute stays in registers. Two and three members; a norm, a gate, a finite series; in f32, which has no such products, no kernel has roles.
 # With members whose iterations overlap, the forward too.
-# Two sums of 64 keys by 128 channels leave few registers: what is spilled there is for once a head; where nvdisasm is found, the loop over queries is looked at by itself.
-# REQUIRES: taylorc, ptxas
+# Two sums of 64 keys by 128 channels leave few registers: what is spilled there is for once a head; the loop over queries is looked at by itself.
+# REQUIRES: taylorc, ptxas, nvdisasm
 # RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %t
 import json
 import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from machine_code import find_nvdisasm, spills_in_loops
 
 TARGET = "sm_90a+roles"
 SPILLS, PAIRS_SPILLS = 64, {64: 64, 128: 200}  # bytes of a thread; of the kernel of dk and dv, by channels
@@ -28,30 +29,16 @@ def compile_spec(spec, *options, target=TARGET):
     return run("taylorc", specs / f"{spec}.mlir", f"--target={target}", *options)
 
 
-def find_nvdisasm():
-    """Next to ptxas, or in a package beside that of ptxas, or in the path."""
-    packages = next((parent for parent in ptxas.parents if parent.name == "site-packages"), ptxas.parent)
-    places = [ptxas.parent / "nvdisasm", packages / "triton/backends/nvidia/bin/nvdisasm", pathlib.Path(shutil.which("nvdisasm") or "/nonexistent")]
-    return next((place for place in places if place.is_file()), None)
-
-
-def spills_in_loop(nvdisasm, entry, spec, *options):
-    """Bytes that a thread loads and stores of its stack in each iteration of the innermost loop with products."""
+def count_in_loop(entry, spec, *options):
+    """Bytes that a thread stores and loads of its stack in each iteration of the loop over queries."""
     text, code = folder / f"{spec}.ptx", folder / f"{spec}.cubin"
     compile_spec(spec, "--emit=asm", "-o", text, *options)
     run(ptxas, "-arch=sm_90a", "-o", code, text)
-    lines = next(part for part in re.split(r"\n//-+ \.text\.", run(nvdisasm, "-c", code)) if part.startswith(f"{entry} ")).splitlines()
-    labels = {line.split(":")[0]: number for number, line in enumerate(lines) if re.match(r"\.L_x_\d+:", line)}
-    jumps = [(labels[jump[1]], number) for number, line in enumerate(lines) if (jump := re.search(r"BRA.*?`\((\.L_x_\d+)\)", line))]
-    loops = [lines[begin:end] for begin, end in jumps if begin < end]
-    products = sum("HGMMA" in line for line in lines)
-    innermost = min((loop for loop in loops if sum("HGMMA" in line for line in loop) == products), key=len)
-    return sum(int(access[1] or 32) // 8 for line in innermost if (access := re.search(r"\b(?:LDL|STL)(?:\.LU)?(?:\.(64|128))?", line)))
+    return spills_in_loops(nvdisasm, code, [entry])[entry]
 
 
 folder.mkdir(parents=True, exist_ok=True)
-nvdisasm = find_nvdisasm()
-print(f"nvdisasm: {nvdisasm}")
+nvdisasm = find_nvdisasm(ptxas)
 for spec, channels in (("softmax", 64), ("softmax", 128), ("softmax-norm-l2", 64), ("softmax-norm-l2", 128), ("softmax-gate", 64), ("softmax-taylor", 64),
                        ("softmax-taylor", 128)):
     options = ("--dtype=bf16", f"--head-dim={channels}", "--form=parallel")
@@ -65,8 +52,8 @@ for spec, channels in (("softmax", 64), ("softmax", 128), ("softmax-norm-l2", 64
         assert kernel["threads"] == 128 * (1 + members), (spec, channels, kernel)
         assert kernel["registers"] * kernel["threads"] <= 65536, (spec, channels, kernel)
         assert kernel["spill_stores"] <= spills and kernel["spill_loads"] <= spills, (spec, channels, kernel)
-    if channels == 128 and nvdisasm:
-        spilled = spills_in_loop(nvdisasm, "backward_pairs", spec, *options)
+    if channels == 128:
+        spilled = count_in_loop("backward_pairs", spec, *options)
         print(spec, channels, "loop over queries:", spilled)
         assert spilled <= SPILLS, (spec, channels, spilled)
 for spec, channels in (("softmax", 64), ("softmax", 128), ("softmax", 192), ("softmax-norm-l2", 64), ("softmax-taylor", 128), ("decay-gates", 128)):
@@ -85,4 +72,7 @@ for spec, channels in (("softmax", 64), ("softmax", 128), ("softmax-norm-l2", 64
             print(spec, channels, form, kernel["name"], kernel["registers"], kernel["spill_stores"], kernel["spill_loads"])
             most = PAIRS_SPILLS[channels] if kernel["name"] == "backward_pairs" else SPILLS
             assert kernel["spill_stores"] <= most and kernel["spill_loads"] <= most, (spec, channels, form, kernel)
+# Where a thread holds more beside the products than three members have room for, there are two.
+made = json.loads(compile_spec("beyond/softplus", "--report=json", "--dtype=bf16", "--head-dim=64", "--form=parallel", "--forward-only"))
+assert next(kernel["threads"] for kernel in made["kernels"] if kernel["name"] == "forward_attend") == 128 * 3, made
 assert all(kernel["threads"] <= 256 for kernel in json.loads(compile_spec("softmax", "--dtype=f32", "--report=json"))["kernels"])

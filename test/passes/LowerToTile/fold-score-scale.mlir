@@ -4,6 +4,14 @@
 // RUN: taylor-opt %t.mlir --taylor-fold-score-scale --canonicalize -o %t.folded.mlir
 // RUN: not grep "\* 0.125,\|x0 = s0 \* 0.125" %t.folded.mlir
 // RUN: taylor-run %spec_dir/softmax-taylor.mlir --set order=4 --functions=%t.folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
+// Order 10: its derivative adds x^10 / 10! to a series of order 9.
+// RUN: taylorc %spec_dir/softmax-taylor.mlir --set order=10 --form=parallel --emit=pairwise -o %t.ten.mlir
+// RUN: taylor-opt %t.ten.mlir --taylor-fold-score-scale --canonicalize -o %t.ten-folded.mlir
+// RUN: FileCheck %s --check-prefix=TEN < %t.ten-folded.mlir
+// TEN-NOT: s0 * 0.125{{[^0-9]}}
+// TEN: x0 = s0 * 0.0276015{{[0-9]*}}
+// TEN-NOT: s0 * 0.125{{[^0-9]}}
+// RUN: taylor-run %spec_dir/softmax-taylor.mlir --set order=10 --functions=%t.ten-folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
@@ -34,12 +42,18 @@ taylor.function @d.forward of @d("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   taylor.yield "output:o" %a : !o
 }
 
-// A power: of a score of 600, s^16 is past f32, and (s / 8)^16 is not.
+// Powers: of a score of 600, s^16 is past f32, and (s / 8)^16 is not. So 0.5 x^16 is y^16 with y = s 0.125 0.5^(1/16), -2 x^16 has
+// its sign outside, and -x^9 in its root.
 // CHECK-LABEL: taylor.function @p.forward
-// CHECK:      x0 = s0 * 0.125
+// CHECK:      x0 = s0 * 0.119700{{[0-9]*}}, x1 = x0 * x0, x2 = x1 * x1, x3 = x2 * x2 } {{.*}} -> rows(x3 * x3 + 1.0, %v)
+// CHECK:      x0 = s0 * 0.130534{{[0-9]*}}, x1 = x0 * x0, x2 = x1 * x1, x3 = x2 * x2 } {{.*}} -> rows(-(x3 * x3) + (s0 * 0.0078125 + 0.125) * s0, %v)
+// CHECK:      x0 = s0 * -0.125, x1 = x0 * x0, x2 = x1 * x1 } {{.*}} -> rows(x2 * x2 * x0 + (s0 * 0.0078125 + 0.125) * s0, %v)
 taylor.function @p.forward of @p("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
   %a = taylor.pairwise { s = dot(%q, %k), x = s * 0.125, y = x * x, z = y * y, r = z * z, w = r * r * 0.5 + 1.0 } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
-  taylor.yield "output:o" %a : !o
+  %b = taylor.pairwise { s = dot(%q, %k), x = s * 0.125, y = x * x, z = y * y, r = z * z, w = -(r * r) * 2.0 + (x * 0.5 + 1.0) * x } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %c = taylor.pairwise { s = dot(%q, %k), x = s * 0.125, y = x * x, z = y * y, w = z * z * x * -1.0 + (x * 0.5 + 1.0) * x } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %ab = taylor.map %a + %b + %c : !o, !o, !o
+  taylor.yield "output:o" %ab : !o
 }
 
 // Left alone: an exponential of a difference, a choice, a scale alone, coefficients that f32 has no digits of.

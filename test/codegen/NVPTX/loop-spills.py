@@ -1,0 +1,71 @@
+# Machine code of started products: ptxas makes none of them wait (C7510 to C7519), and no loop of a kernel with products moves more than 64 bytes of a thread
+# to and from its stack in an iteration. Forward, dq, dk and dv, in all targets with such products; under ./test.sh --full of all of examples/specs.
+# REQUIRES: taylorc, ptxas, nvdisasm
+# SHARDS: 3
+# RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %full %shard %t
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from machine_code import assemble_products, find_nvdisasm, spills_in_loops
+from specifications import DIFFERENT
+
+folder, full, out = pathlib.Path(sys.argv[1]), sys.argv[2] == "1", pathlib.Path(sys.argv[4])
+share, shares = map(int, sys.argv[3].split("/"))
+ptxas = os.environ["TAYLOR_PTXAS"]
+nvdisasm = find_nvdisasm(ptxas)
+SPILLS = 64  # bytes that an iteration stores and loads
+TARGETS = ("sm_90a", "sm_90a+roles", "sm_90a+roles+overlap", "sm_90a+roles+persistent", "sm_90a+roles+overlap+persistent")
+# Those whose loops hold most beside the products: with wider tiles, or one member more, each of them spills.
+SCARCE = {"alibi": 128, "cumulative-gate": 128, "decay-gates": 128, "query-key-norm": 128, "relative-bias": 64, "softmax-mass-gate": 128, "softmax-soft-cap": 64, "softplus": 64}
+REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
+
+
+def find_faults(number, spec, channels, dtype, target):
+    name = f"{spec.stem} {dtype} {channels} {target}"
+    # Only the forward's iterations overlap.
+    only = ["--forward-only"] if "overlap" in target else []
+    command = ["taylorc", spec, f"--target={target}", f"--dtype={dtype}", f"--head-dim={channels}", "--form=parallel", "--emit=asm", "-o", "-", *only]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if dtype == "f16" and REFUSED in result.stderr:
+        return None
+    assert result.returncode == 0, f"{name}: {result.stderr}"
+    code = out / f"{number}.cubin"
+    kernels, log = assemble_products(ptxas, result.stdout, code)
+    assert re.search("attend", " ".join(kernels)), f"{name}: {kernels}"
+    faults = [f"{name}: {line}" for line in log.splitlines() if "warning" in line or "(C75" in line]
+    spilling = [kernel for kernel, (stored, loaded) in kernels.items() if stored + loaded > SPILLS]
+    for kernel, spilled in (spills_in_loops(nvdisasm, code, spilling) if spilling else {}).items():
+        print(f"{name}: {kernel} {kernels[kernel]}, in a loop {spilled}")
+        if spilled > SPILLS:
+            faults.append(f"{name}: a loop of {kernel} stores and loads {spilled} bytes in each iteration")
+    code.unlink()
+    return faults
+
+
+out.mkdir(parents=True, exist_ok=True)
+specs = sorted(folder.rglob("*.mlir"))
+if full:
+    problems = list(itertools.product(specs, (64, 128), ("bf16", "f16"), TARGETS))
+else:
+    # Each specification with two targets, in turn, so that all pairs of a target and a type, and of a target and channels, are there.
+    chosen = [spec for spec in specs if spec.stem in SCARCE or spec.stem in DIFFERENT]
+    problems = [(spec, SCARCE.get(spec.stem, (64, 128)[(i + j) % 2]), ("bf16", "f16")[(i // 2 + j) % 2], TARGETS[(2 * i + j) % len(TARGETS)])
+                for i, spec in enumerate(chosen) for j in range(2)]
+    # What spilled before its tiles were narrower, and in both targets.
+    problems += [(spec, SCARCE[spec.stem], "bf16", target) for spec in chosen if spec.stem in ("decay-gates", "softmax-mass-gate") for target in TARGETS[:2]]
+    problems = list(dict.fromkeys(problems))
+faults, compiled = [], 0
+problems = problems[share::shares]
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    for found in pool.map(lambda item: find_faults(item[0], *item[1]), enumerate(problems)):
+        compiled += found is not None
+        faults += found or []
+print(f"{compiled} of {len(problems)} compiled")
+assert compiled >= len(problems) / 2
+sys.exit("\n".join(faults) or 0)
