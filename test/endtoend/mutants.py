@@ -2,7 +2,7 @@
 # Each mutant is a fault in the interpreter, or a wrong result, or it stands in Inputs/redundant_mutants.py with the reason why it changes nothing.
 # One part for each kernel. Every fourth mutant of a kind is tried, of descriptors every sixteenth; with --full all are.
 # REQUIRES: taylorc
-# SHARDS: 11
+# SHARDS: 12
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture/plain.mlir %spec_dir %t %shard %full
 import collections
 import pathlib
@@ -29,10 +29,10 @@ def run(program, *arguments):
 name, case = names[part], CASES[names[part]]
 folder.mkdir(parents=True, exist_ok=True)
 spec, artifact = plain if case.spec == "plain" else specs / f"{case.spec}.mlir", folder / "whole.so"
-run("taylorc", spec, "--dtype=bf16", f"--target={case.target}", "--head-dim=64", *case.options, "-o", artifact)
+run("taylorc", spec, "--dtype=bf16", f"--target={case.target}", f"--head-dim={case.head_dim}", "--value-dim=64", *case.options, "-o", artifact)
 for sizes in {case.sizes, case.map_sizes}:
     checked = run("taylor-run", spec, f"--kernel={artifact}", "--device=ptx", "--check", "--poison", "--dtype=bf16", *case.options, "--threads=1",
-                  f"--shape={sizes},d=64,e=64")
+                  f"--shape={sizes},d={case.head_dim},e=64")
     assert "  ok" in checked, checked
 
 rows = [line.split("\t") for line in run("taylor-mutants", artifact, case.kernel, case.sizes, case.map_sizes, 1 if full else 4).splitlines()]

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <regex>
 #include <thread>
 
 namespace taylor::test {
@@ -50,11 +51,12 @@ protected:
         found.push_back(entry.path());
     return found;
   }
-  /// What compile() says on stderr.
+  /// What compile() says on stderr, beside the progress of a compilation that takes long, as on a busy machine.
   std::string compileAndListen(std::vector<const char *> options = {}) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(compile(std::move(options)), 0) << taylor_last_error();
-    return testing::internal::GetCapturedStderr();
+    static const std::regex progress("taylor: compil(ing|ed) [^\n]* (\\.\\.\\.|in [0-9.]+ s)\n");
+    return std::regex_replace(testing::internal::GetCapturedStderr(), progress, "");
   }
   std::string folderOfEntries() const { return cache + "/taylor/v2"; }
   /// The name of the only entry, without its ending.

@@ -68,8 +68,9 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
        gang has more members than there are tiles, the last tile is computed twice.
     3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
     4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared`
-       bytes: 3, with up to 128 registers of tiles in each thread that are carried or multiplied, and
-       up to 160 of all that are alive together; or 2, with up to 224. No more than there are panels.
+       bytes: 3, with up to 128 registers of tiles in each thread that are carried or multiplied,
+       and up to 160 of all that are alive together; or 2, with up to 224. No more than there are
+       panels.
 
     All other kernels stay as they are: without such a loop, with numbers around it that only
     threads know (read from tiles, or carried), with an array that is both read and written, and
