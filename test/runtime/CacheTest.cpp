@@ -5,12 +5,12 @@
 #include "test/runtime/Fixture.h"
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <regex>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <regex>
 #include <thread>
 
 namespace taylor::test {
@@ -51,7 +51,8 @@ protected:
         found.push_back(entry.path());
     return found;
   }
-  /// What compile() says on stderr, beside the progress of a compilation that takes long, as on a busy machine.
+  /// What compile() says on stderr, beside the progress of a compilation that takes long, as on a busy
+  /// machine.
   std::string compileAndListen(std::vector<const char *> options = {}) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(compile(std::move(options)), 0) << taylor_last_error();
