@@ -25,8 +25,8 @@
 
 namespace mlir::tile {
 
-/// On an exp or exp2 of vectors, between TileElements and ExpandMath of processors alone: what reads it reads it
-/// rounded to bf16, or adds such numbers up. Without it the result is more exact.
+/// On an exp or exp2 of vectors, between TileElements and ExpandMath of processors alone: what reads it reads
+/// it rounded to bf16, or adds such numbers up. Without it the result is more exact.
 inline constexpr llvm::StringLiteral kRoundedResult = "tile.rounded_result";
 
 /// Instructions of a target that elementary functions may use.
