@@ -59,7 +59,7 @@ struct Writer {
 
 /// And back; false where an attribute is no such value.
 struct Reader {
-  static constexpr int64_t kMost = 1 << 24; ///< Channels of a state, tokens of a chunk.
+  static constexpr int64_t kMost = int64_t(1) << 40; ///< So that bytes of it are a number, too.
 
   bool read(Attribute from, bool &value) { return readAs<BoolAttr>(from, value); }
   bool read(Attribute from, int64_t &value) {
