@@ -49,7 +49,7 @@ for verdict, what, place, fault in rows:
     if isCaught and entry and not entry.is_rule:
         failures.append(f"caught, though the list says why it cannot be: {what} | {place}: {verdict} {fault}")
 kinds = {what.partition(":")[0] for _, what, _, _ in rows}
-failures += [f"nothing to break: {kind}" for kind in SYNCHRONISED[case.roles] if kind not in kinds]
+failures += [f"nothing to break: {kind}" for kind in SYNCHRONISED[case.roles] if kind not in kinds and kind not in case.lacks]
 if full:
     failures += [f"no mutant is: {entry.what} | {entry.place}" for entry in mine if entry not in used]
 print(f"{name}: {len(rows)} mutants:", ", ".join(f"{number} {verdict}" for verdict, number in counts.items()), *failures, sep="\n")

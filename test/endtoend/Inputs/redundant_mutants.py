@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 ROWS, PLACES = ("forward", "forward, overlap", "dq"), ("forward, persistent", "dq, persistent", "dk and dv, persistent")
-ROLES = ROWS + ("dk and dv",) + PLACES
+ROLES = ROWS + ("dk and dv", "states") + PLACES
 PAIRS = ("dk and dv", "dk and dv, persistent")
 COMPUTED = ("forward, computed", "dq, computed", "dk and dv, computed")
 ALL = ROLES + COMPUTED + ("forward, no roles",)
@@ -39,11 +39,12 @@ HEADS = "No block asks for a head beyond the last one."
 NO_READ = "Of a use that is passed by no lane reads anything, which an arrival would have to tell."
 OWN = ("Each thread rotates, by the same address, the keys that it copied itself, and the eight threads of a line are in all banks with or without this "
        "part of the address.")
+UNCUT = "A tile of a chunk ends with the chunk, which is a number of whole tiles, or beyond the array: the producer writes no row of zeros itself."
 LAUNCH = "A kernel that does not let the next one in is over before that one begins: slower, and as right."
 
 REDUNDANT = [
     # Rules of the machine
-    Entry(ALL, "descriptor: ?, K-major: LBO by *", "step * of *", "PTX ISA, matrix descriptor: with a swizzle the leading offset of a K-major matrix is not used."),
+    Entry(tuple(case for case in ALL if case != "states"), "descriptor: ?, K-major: LBO by *", "step * of *", "PTX ISA, matrix descriptor: with a swizzle the leading offset of a K-major matrix is not used."),
     Entry(ALL, "descriptor: b, MN-major: LBO by *", "step * of m64n64k16, *", WIDE),
     Entry(ROLES, "other registers: none", "setmaxnreg.inc *", VIRTUAL),
     Entry(ROLES, "other registers: -8", "setmaxnreg.inc *", VIRTUAL),
@@ -86,6 +87,8 @@ REDUNDANT = [
           "Between the barrier before the arrival at 15 and this one no lane reads shared memory."),
     Entry(("dq", "dq, persistent"), "a wait that goes on", "mbarrier.try_wait 6, after mbarrier.arrive 0, before elect.sync",
           "The producer waits for the slot of keys first, which members release after that of the same tile's values: dq is their last product."),
+    Entry(("states",), "a wait that goes on", "mbarrier.try_wait 6, after mbarrier.arrive 0, before cp.async.cg",
+          "The producer waits for the slot of values first, which members release after the vectors of the same tile."),
     Entry(("dk and dv",), "a wait that goes on", "mbarrier.try_wait 6, after mbarrier.arrive 0, before elect.sync",
           "The producer waits for the slot of queries first, which members release after, or with, that of the same tile's cotangents."),
     Entry(PAIRS, "a wait that goes on", "mbarrier.try_wait 11, after mbarrier.arrive, before cp.async.ca",
@@ -115,7 +118,13 @@ REDUNDANT = [
                           ("dq, computed", "after the entry, before griddepcontrol.launch_dependents (3)"),
                           ("dk and dv, computed", "after the entry, before griddepcontrol.wait (5)")]),
 
+    # Rows that end within an array
+    Entry(("states",), "another signal: +16", "mbarrier.test_wait 4, after cp.async.bulk 0, before bar.warp.sync", UNCUT),
+    Entry(("states",), "no barrier of the warp", "bar.warp.sync, after fence.proxy, before mbarrier.arrive 0", UNCUT),
+
     # The call
+    *(Entry(("states",), f"tensor map: tokens {change}", "map 0", "Only the last chunk ends with the array, and no query reads what it leaves behind.")
+      for change in ("-1", "+1")),
     Entry(PAIRS, "tensor map: tokens +1", "map 0",
           "One row more is read from the array after rotated queries in the workspace; the mask hides queries past the last one."),
     Entry(("dq, computed",), "no dependency", "griddepcontrol.launch_dependents, after the entry, before griddepcontrol.wait", LAUNCH),

@@ -43,12 +43,20 @@ std::map<std::string, int64_t> sizesOf(const std::string &text) {
   return sizes;
 }
 
-/// Orders of warps that a mutant is tried with until one catches it.
-constexpr uint64_t kSeeds = 6;
-/// What is wrong in any order.
-bool isOfData(ptx::Break kind) {
-  return kind == ptx::Break::Descriptor || kind == ptx::Break::Transpose || kind == ptx::Break::ChangeMap ||
-         kind == ptx::Break::ChangeRegisters;
+/// Orders of warps that a mutant is tried with until one catches it. What is wrong in any order needs one;
+/// who does not wait for a copy is seen where that copy is the last of many that are under way.
+uint64_t ordersFor(ptx::Break kind) {
+  switch (kind) {
+  case ptx::Break::Descriptor:
+  case ptx::Break::Transpose:
+  case ptx::Break::ChangeMap:
+  case ptx::Break::ChangeRegisters:
+    return 1;
+  case ptx::Break::PassWait:
+    return 64;
+  default:
+    return 6;
+  }
 }
 
 /// Tries mutants, and prints a line for each: fault, wrong (a result), slower, close (to
@@ -65,7 +73,7 @@ public:
   void run(Rerun &rerun, ptx::Break kind, const std::string &detail, const std::string &place,
            const ptx::Module &module, std::span<const std::byte> parameters = {}) {
     Outcome outcome;
-    for (uint64_t seed = 0; seed < (isOfData(kind) ? 1 : kSeeds) && !outcome.isCaught(); ++seed)
+    for (uint64_t seed = 0; seed < ordersFor(kind) && !outcome.isCaught(); ++seed)
       outcome = rerun.run(module, seed, parameters);
     // Without its swizzle a tile may be right all the same, where who writes and who reads has none.
     bool isSlower = kind == ptx::Break::RemoveXor && outcome.bankConflicts > rerun.whole().bankConflicts;
