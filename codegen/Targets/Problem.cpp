@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
+#include <cstdlib>
 
 using namespace mlir;
 using namespace taylor;
@@ -64,8 +65,7 @@ struct Reader {
   bool read(Attribute from, bool &value) { return readAs<BoolAttr>(from, value); }
   bool read(Attribute from, int64_t &value) {
     auto number = dyn_cast<IntegerAttr>(from);
-    bool isCount =
-        number && number.getType().isInteger(64) && number.getInt() >= 0 && number.getInt() <= kMost;
+    bool isCount = number && number.getType().isInteger(64) && std::abs(number.getInt()) <= kMost;
     value = isCount ? number.getInt() : value;
     return isCount;
   }
@@ -131,8 +131,8 @@ FailureOr<TargetProblem> taylor::readProblem(ModuleOp module) {
   if (!said)
     return problem;
   bool isRecord = reader.readRecord(said, problem);
-  if (isRecord && (problem.headDim == 0 || problem.valueDim == 0))
-    reader.wrong = problem.headDim == 0 ? "head_dim" : "value_dim";
+  if (isRecord && (problem.headDim < 1 || problem.valueDim < 1))
+    reader.wrong = problem.headDim < 1 ? "head_dim" : "value_dim";
   else if (isRecord)
     return problem;
   if (reader.wrong.empty())
