@@ -5,7 +5,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
-#include <cstdlib>
 
 using namespace mlir;
 using namespace taylor;
@@ -65,7 +64,8 @@ struct Reader {
   bool read(Attribute from, bool &value) { return readAs<BoolAttr>(from, value); }
   bool read(Attribute from, int64_t &value) {
     auto number = dyn_cast<IntegerAttr>(from);
-    bool isCount = number && number.getType().isInteger(64) && std::abs(number.getInt()) <= kMost;
+    bool isCount =
+        number && number.getType().isInteger(64) && number.getInt() >= -kMost && number.getInt() <= kMost;
     value = isCount ? number.getInt() : value;
     return isCount;
   }

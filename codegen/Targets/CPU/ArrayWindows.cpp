@@ -5,7 +5,6 @@
 
 #include "codegen/Targets/CPU/VectorOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "runtime/artifact.h"
 

@@ -11,7 +11,6 @@
 
 #include "codegen/Targets/CPU/VectorOps.h"
 #include "codegen/Targets/Frame/Tables.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;

@@ -3,8 +3,6 @@
 #include "codegen/Targets/CPU/KernelEmitter.h"
 #include "dialect/Tile/Extents.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include "runtime/artifact.h"
 
 using namespace mlir;

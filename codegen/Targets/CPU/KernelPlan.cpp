@@ -3,8 +3,6 @@
 #include "codegen/Targets/CPU/KernelPlan.h"
 #include "codegen/Targets/Math/VectorMath.h"
 #include "dialect/Refusal.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tile;

@@ -3,11 +3,7 @@
 // inside.
 #include "codegen/Targets/CPU/SweepEmitter.h"
 
-#include "codegen/Targets/Math/VectorMath.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::tile;

@@ -3,8 +3,6 @@
 #include "codegen/Targets/CPU/VectorOps.h"
 
 #include "codegen/Targets/Frame/Scalars.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tile;

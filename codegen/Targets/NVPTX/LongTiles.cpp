@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/LongTiles.h"
+#include "codegen/Targets/NVPTX/SmallerTiles.h"
 #include <algorithm>
 
 using namespace mlir::simt;
@@ -35,8 +36,8 @@ static constexpr taylor::LongForm widen(int64_t more) {
   return {1 - hidden / 768, hidden};
 }
 
-/// With roles, keys of a tile in the forward, and queries that pass by a block of keys in the backward.
-static constexpr int64_t kKeys = 128, kQueries = 96;
+/// With roles, queries that pass by a block of keys in the backward; otherwise as many as keys.
+static constexpr int64_t kQueries = 96;
 
 std::optional<taylor::LongForm> mlir::simt::getLongForm(const Machine &target, const TileProblem &problem,
                                                         llvm::StringRef function) {
@@ -45,20 +46,20 @@ std::optional<taylor::LongForm> mlir::simt::getLongForm(const Machine &target, c
     return std::nullopt;
   if (function == "forward") {
     if (target.assignsRoles)
-      return widen(kKeys - 64);
+      return widen(kWideKeys - kKeys);
     return widest <= 64 ? std::optional(kForward64) : std::nullopt;
   }
   if (function != "backward" || problem.atomicRows)
     return std::nullopt;
   if (target.assignsRoles)
-    return widest <= 64 ? std::optional(widen(kQueries - 64)) : std::nullopt;
+    return widest <= 64 ? std::optional(widen(kQueries - kKeys)) : std::nullopt;
   return widest > 96 ? std::optional(kBackward128) : std::nullopt;
 }
 
 void mlir::simt::chooseTilesByLength(const Machine &target, const TileProblem &problem, bool isLong,
                                      taylor::TileSizes &sizes) {
   int64_t widest = std::max(problem.headDim, problem.valueDim);
-  sizes.rows.keys = sizes.edgeKeys = isLong && (target.assignsRoles || widest <= 64) ? kKeys : 64;
+  sizes.rows.keys = sizes.edgeKeys = isLong && (target.assignsRoles || widest <= 64) ? kWideKeys : kKeys;
   if (target.assignsRoles && isLong && widest <= 64)
     sizes.columns.queries = kQueries;
   if (!target.assignsRoles && !isLong && widest > 96)
