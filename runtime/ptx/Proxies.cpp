@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/ptx/Proxies.h"
-#include <algorithm>
 
 namespace taylor::runtime::ptx {
 
@@ -8,6 +7,7 @@ void Order::reset(size_t count) {
   warps = count;
   clocks.assign(count, 0);
   fenced.assign(count, 0);
+  products.assign(count, 0);
 }
 
 void Order::grow(size_t size) {
@@ -23,9 +23,14 @@ void Order::join(const Order &other) {
     clocks[k] = std::max(clocks[k], other.clocks[k]);
     fenced[k] = std::max(fenced[k], other.fenced[k]);
   }
+  if (products.size() < other.products.size())
+    products.resize(other.products.size());
+  for (size_t w = 0; w < other.products.size(); ++w)
+    products[w] = std::max(products[w], other.products[w]);
 }
 
 void Order::limit(unsigned warp, uint32_t clock) {
+  products[warp] = productsOf(warp);
   clocks[warp] = std::min(clocks[warp], clock);
   fenced[warp] = std::min(fenced[warp], clock);
 }

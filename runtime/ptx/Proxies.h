@@ -3,6 +3,7 @@
 // "Async Proxy").
 #ifndef TAYLOR_RUNTIME_PTX_PROXIES_H
 #define TAYLOR_RUNTIME_PTX_PROXIES_H
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,6 +18,10 @@ namespace taylor::runtime::ptx {
 /// w did at clock c if w executed fence.proxy.async after it and before the barrier by which its clock came
 /// here. What cp.async wrote in the name of an mbarrier no one could fence before: there the fence of who has
 /// waited counts.
+///
+/// A third vector is of reads by products. A warp's lanes start and await them together (wgmma is
+/// `.sync.aligned`), so one lane's arrival tells of them what it does not tell of the other lanes' own
+/// accesses.
 class Order {
 public:
   /// Nothing is known of `count` warps.
@@ -32,9 +37,11 @@ public:
     return writer < fenced.size() && clock <= fenced[writer];
   }
   uint32_t clockOf(unsigned warp) const { return clocks[warp]; }
+  /// The last stretch of a warp in which what its products read is known to be read.
+  uint32_t productsOf(unsigned warp) const { return std::max(clocks[warp], products[warp]); }
   /// The warp begins a new stretch.
   void advance(unsigned warp) { ++clocks[warp]; }
-  /// Of this warp, no more than what it did up to this clock is known.
+  /// Of this warp, no more than what it did up to this clock is known, and all that its products did.
   void limit(unsigned warp, uint32_t clock);
   /// A writer has come to this clock.
   void raise(unsigned writer, uint32_t clock);
@@ -44,6 +51,7 @@ public:
 private:
   void grow(size_t);
   std::vector<uint32_t> clocks, fenced; ///< by warp, then by mbarrier as far as any is known
+  std::vector<uint32_t> products;       ///< by warp; no more than `clocks` but where those are limited
   size_t warps = 0;
 };
 

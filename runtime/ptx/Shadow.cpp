@@ -55,9 +55,11 @@ std::optional<Shadow::Finding> Shadow::followsReads(uint64_t address, unsigned c
     if (w == a.warp && !a.async)
       continue;
     const Read *of = readsOf(w) + address;
-    uint32_t known = w == a.warp ? ~0u : a.order.clockOf(w);
+    uint32_t lanes = w == a.warp ? ~0u : a.order.clockOf(w),
+             products = w == a.warp ? ~0u : a.order.productsOf(w);
     for (unsigned k = 0; k < count; ++k) {
       const Read &r = of[k];
+      uint32_t known = r.product ? products : lanes;
       if (r.clock <= known && (!a.async || r.async || a.order.isFenced(w, r.clock)))
         continue;
       if (r.clock <= known)
@@ -92,7 +94,7 @@ std::optional<Shadow::Finding> Shadow::read(uint64_t address, unsigned count, co
       return unorderedWrite(k, b, a);
   }
   if (!a.strong)
-    std::fill_n(readsOf(a.warp) + address, count, Read{a.order.clockOf(a.warp), a.line, a.async});
+    std::fill_n(readsOf(a.warp) + address, count, Read{a.order.clockOf(a.warp), a.line, a.async, false});
   return std::nullopt;
 }
 
@@ -155,7 +157,7 @@ std::optional<Shadow::Finding> Shadow::startRead(uint64_t address, const Access 
 
 void Shadow::finishRead(uint64_t address, const Access &a) {
   --readers[address / 16].count;
-  std::fill_n(readsOf(a.warp) + address, 16, Read{a.order.clockOf(a.warp), a.line, true});
+  std::fill_n(readsOf(a.warp) + address, 16, Read{a.order.clockOf(a.warp), a.line, true, !a.isCopy});
 }
 
 void Shadow::setOpaque(uint64_t address, unsigned count, bool isOpaque) {

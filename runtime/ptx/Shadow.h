@@ -60,7 +60,7 @@ private:
                             kMbarrier = ~0u; ///< a flag of bulk copies; no copy, but an mbarrier
   struct Read {
     uint32_t clock = 0;
-    uint32_t line : 31 = 0, async : 1 = 0;
+    uint32_t line : 30 = 0, async : 1 = 0, product : 1 = 0;
   };
   /// Asynchronous reads of 16 bytes that are under way.
   struct Readers {

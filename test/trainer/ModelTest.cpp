@@ -54,7 +54,11 @@ runtime::Source learned(double value) {
   return source;
 }
 
-runtime::Source brought() { return {}; }
+runtime::Source brought() {
+  runtime::Source source;
+  source.kind = runtime::Source::Kind::Input;
+  return source;
+}
 
 // A made-up attention with every kind of argument: sum over j of taps, gate, feature-major projections.
 AttentionFunction madeUp() {

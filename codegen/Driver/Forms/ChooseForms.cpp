@@ -53,9 +53,12 @@ void ChooseForms::keep(FunctionOp twin, bool pays) {
   if (!twin)
     return;
   LDBG() << "@" << twin.getSymName() << (pays ? " pays" : " does not pay");
-  ++(pays ? numKept : numErased);
-  if (!pays)
+  if (pays) {
+    ++numKept;
+  } else {
+    ++numErased;
     twin.erase();
+  }
 }
 
 /// Of the three forms, each is the cheapest from its own number of tokens on, or goes.

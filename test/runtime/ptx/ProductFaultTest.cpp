@@ -265,6 +265,41 @@ TEST(PtxProductFault, BytesThatAreBeingRead) {
   }
 }
 
+// All threads of a warp execute wgmma.wait_group together (PTX ISA, its qualifier .sync): so one lane's
+// arrival tells that the warp's products have read, though not what its other lanes did.
+TEST(PtxProductFault, ArrivalOfOneLaneTellsThatProductsHaveRead) {
+  Setting s = group;
+  s.threads = 160;
+  s.declarations = ".shared .align 1024 .b8 s[4096];\n.shared .align 8 .b64 m[1];\n";
+  std::string ownRead = "ld.shared.b32 %r3, [s+1024];\n", // behind b
+      arrival = "@%p0 mbarrier.arrive.shared::cta.b64 _, [m];\nbra END;\n",
+              writer = "WRITER: mbarrier.try_wait.parity.shared.b64 %p1, [m], 0;\n@!%p1 bra WRITER;\n";
+  auto body = [&](const std::string &last, const std::string &written) {
+    return product()
+        .with("bar.sync", "setp.eq.u32 %p0, %t, 0;\n@%p0 mbarrier.init.shared.b64 [m], 4;\nbar.sync 0;\n"
+                          "and.b32 %r2, %t, 31;\nsetp.eq.u32 %p0, %r2, 0;\nsetp.ge.u32 %p1, %t, 128;\n"
+                          "@%p1 bra WRITER;")
+        .with(wait, last + writer + "mov.u32 %r1, s;\nst.shared.b32 [%r1" + written +
+                        "], 0;\nmov.b32 %o0, 0; mov.b32 %o1, 0; mov.b32 %o2, 0; mov.b32 %o3, 0;\nEND:");
+  };
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    auto faultOf = [&](const std::string &last, const std::string &written) {
+      return run(body(last, written), seed, s).report.fault;
+    };
+    auto none = faultOf(wait + " 0;\n" + ownRead + arrival, "");
+    EXPECT_FALSE(none) << none->message;
+    auto ofLanes = faultOf(wait + " 0;\n" + ownRead + arrival, "+1024");
+    ASSERT_TRUE(ofLanes);
+    EXPECT_EQ(ofLanes->kind, FaultKind::Race) << ofLanes->message;
+    EXPECT_FALSE(faultOf(wait + " 0;\n" + ownRead + "bar.warp.sync -1;\n" + arrival, "+1024"));
+    std::string early = arrival;
+    early.insert(early.find("bra"), wait + " 0;\n");
+    auto tooEarly = faultOf(early, "");
+    ASSERT_TRUE(tooEarly);
+    EXPECT_EQ(tooEarly->kind, FaultKind::Race) << tooEarly->message;
+  }
+}
+
 TEST(PtxProductFault, EveryWarpReadsAllOfA) { // though it needs 16 rows alone
   // a is ones at s, 64 rows by 16: two columns of core matrices, 1024 bytes each.
   Body body = product().with("mov.b64 %d0", "mov.b64 %d0, 0x800080000;\nmov.b64 %d1, 0x800400000;");
