@@ -298,6 +298,7 @@ def MergeExponentsPass : Pass<"taylor-merge-exponents"> {
     %n = taylor.pairwise { s = dot(%q, %k), c = t - u < 4.0, w = exp(select(c, min(s, 0.0), -infinity())) * select(c, %g, 0.0) } -> rows(w, %v) : ..
     ```
   }];
+  let options = [Option<"maxIterations", "max-iterations", "int64_t", /*default=*/"10", "most passes over a formula">];
   let statistics = [Statistic<"numMerged", "merged", "operations over pairs whose exponentials were merged or hidden">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -397,6 +398,23 @@ def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::Function
     ```
   }];
   let statistics = [Statistic<"numChecked", "checked", "operations over pairs whose weights f16 holds">];
+}
+
+def CanonicalizePass : Pass<"taylor-canonicalize"> {
+  let summary = "the canonical form of every operation";
+  let description = [{
+    Rule: the patterns of all operations and dialects are applied until none applies; dead code goes,
+    and blocks that are the same become one. It is MLIR's `canonicalize` with an error in place of
+    silence where `max-iterations` rounds over the code are not enough.
+
+    ```mlir
+    %y = taylor.map 1.0 * %x : !o
+    // becomes
+    %x
+    ```
+  }];
+  let options = [Option<"maxIterations", "max-iterations", "int64_t", /*default=*/"100", "most rounds over the code">];
+  let statistics = [Statistic<"numChanged", "changed", "operations in which something was simplified">];
 }
 
 def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> {

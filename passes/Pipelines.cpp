@@ -13,7 +13,7 @@ namespace {
 
 /// Dead scalars and equal arrays would look like users to the passes that follow.
 void cleanUp(OpPassManager &manager) {
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizePass());
   manager.addPass(createCSEPass());
 }
 

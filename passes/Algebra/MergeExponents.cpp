@@ -212,6 +212,10 @@ struct HideVanishing : OpRewritePattern<arith::MulFOp> {
 };
 
 class MergeExponents : public ::taylor::impl::MergeExponentsPassBase<MergeExponents> {
+public:
+  using MergeExponentsPassBase::MergeExponentsPassBase;
+
+private:
   void runOnOperation() override;
 };
 
@@ -261,10 +265,14 @@ void MergeExponents::runOnOperation() {
   for (PairwiseOp pairs : chosen) {
     // Constants are not hoisted out of regions that know no other operation around them.
     bool isChanged = false;
-    if (failed(applyPatternsGreedily(pairs.getWeight(), frozen,
-                                     GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false),
-                                     &isChanged))) {
-      pairs.emitOpError("has exponentials that could not be merged to an end");
+    if (failed(applyPatternsGreedily(
+            pairs.getWeight(), frozen,
+            GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false).setMaxIterations(
+                maxIterations),
+            &isChanged))) {
+      pairs.emitOpError("requires exponentials that are merged after ")
+          << maxIterations.getValue()
+          << " passes over the formula, but the last one still changed some; raise max-iterations";
       return signalPassFailure();
     }
     LDBG() << pairs.getLoc() << (isChanged ? ": merged" : ": has nothing to merge");

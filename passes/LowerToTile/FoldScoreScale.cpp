@@ -69,7 +69,7 @@ public:
       use->set(value);
     // What was written stands at the end until here.
     sortTopologically(builder.getBlock());
-    for (bool isChanging = true; isChanging;) {
+    for (bool isChanging = true; isChanging;) { // each round but the last erases something
       isChanging = false;
       for (Value &value : dead)
         if (value && value.use_empty()) {

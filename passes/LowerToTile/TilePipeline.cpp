@@ -22,7 +22,7 @@ void taylor::buildFormPipeline(OpPassManager &manager) {
   manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
   manager.addPass(createChunkSumsPass());
   OpPassManager &functions = manager.nest<FunctionOp>();
-  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCanonicalizePass());
   functions.addPass(createCSEPass());
 }
 
@@ -57,13 +57,13 @@ void taylor::buildEmissionPipeline(OpPassManager &manager) {
   manager.addPass(createSplitProductsPass());
   manager.addPass(createNarrowProductsPass());
   manager.addPass(createCSEPass());
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizePass());
   manager.addPass(createFormProductsPass());
   manager.addPass(createReduceFirstPass());
   manager.addPass(createShareMapsPass());
   manager.addPass(createFoldExponentsPass());
   manager.addPass(createJoinKernelsPass());
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizePass());
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());
   manager.addPass(createTransposeOperandsPass());

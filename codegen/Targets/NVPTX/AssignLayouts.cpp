@@ -451,8 +451,6 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
 
   void runOnOperation() override {
     LayoutOptions layout;
-    layout.warps = warps;
-    layout.registers = registers;
     std::optional<ProductKind> kind = symbolizeProductKind(f32Products.getValue());
     if (!kind || (*kind != ProductKind::tf32 && *kind != ProductKind::fma)) {
       getOperation().emitError() << "expected f32-products=tf32 or fma, but got '" << f32Products.getValue()
@@ -460,7 +458,6 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
       return signalPassFailure();
     }
     layout.f32Products = *kind;
-    layout.startsProducts = startsProducts;
     if (warps < 0 || warps > 16 || (warps & (warps - 1))) {
       getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, or 0 to choose, but got "
                                  << warps.getValue();
@@ -471,20 +468,34 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
     WalkResult walk = getOperation().walk([&](tile::KernelOp kernel) -> WalkResult {
       expandVectorProducts(kernel);
       recomputeBehindLoops(kernel);
-      LayoutOptions ofKernel = layout;
-      if (!warps)
-        ofKernel.warps = chooseWarps(kernel, registers);
-      LayoutPlan plan(kernel, ofKernel);
-      if (failed(plan.run()))
-        return WalkResult::interrupt();
-      LDBG() << "@" << kernel.getSymName() << ": " << ofKernel.warps << " warps"
-             << (warps ? ", as asked for" : ", by what its loops hold in registers");
-      ++numKernels;
-      Rewriter(kernel, plan, ofKernel).run();
-      return WalkResult::skip();
+      Outcome outcome = startsProducts ? assign(kernel, layout, /*starts=*/true) : Outcome::NothingStarted;
+      // Such a kernel is what it is on a target that starts none.
+      if (outcome == Outcome::NothingStarted)
+        outcome = assign(kernel, layout, /*starts=*/false);
+      return outcome == Outcome::Done ? WalkResult::skip() : WalkResult::interrupt();
     });
     if (walk.wasInterrupted())
       signalPassFailure();
+  }
+
+private:
+  enum class Outcome { Done, NothingStarted, Failed };
+
+  /// Plans the kernel, and rewrites it where the plan holds what was asked for.
+  Outcome assign(tile::KernelOp kernel, LayoutOptions layout, bool starts) {
+    layout.startsProducts = starts;
+    layout.registers = starts ? startedRegisters : registers;
+    layout.warps = warps ? warps.getValue() : chooseWarps(kernel, layout.registers);
+    LayoutPlan plan(kernel, layout);
+    if (failed(plan.run()))
+      return Outcome::Failed;
+    if (starts && !plan.startsProducts())
+      return Outcome::NothingStarted;
+    LDBG() << "@" << kernel.getSymName() << ": " << layout.warps << " warps"
+           << (warps ? ", as asked for" : ", by what its loops hold in registers");
+    ++numKernels;
+    Rewriter(kernel, plan, layout).run();
+    return Outcome::Done;
   }
 };
 } // namespace

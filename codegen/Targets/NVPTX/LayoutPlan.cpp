@@ -162,6 +162,10 @@ bool LayoutPlan::canStart(tile::DotOp dot, const ProductPlan &plan, const Fragme
          typeOf(dot.getA()).getSize(plan.over) % 16 == 0;
 }
 
+bool LayoutPlan::startsProducts() const {
+  return llvm::any_of(products, [](const auto &entry) { return entry.second.kind == ProductKind::wgmma; });
+}
+
 bool LayoutPlan::dependsOnProduct(Value value) const {
   SetVector<Operation *> slice;
   SmallVector<Value> open{value};

@@ -46,6 +46,8 @@ public:
   /// runs of what the kernel's slices and joins keep together.
   LayoutAttr getLocalLayout(Value tile) const;
   LayoutAttr getLayout(Value tile) const { return layouts.lookup(tile); }
+  /// Whether matrix units compute a product beside their threads.
+  bool startsProducts() const;
   const ProductPlan &getProduct(tile::DotOp dot) const { return products.find(dot)->second; }
   /// For what a contraction distributes to components: the features of a token in the four lanes of a row.
   LayoutAttr getCotangentLayout(tile::ContractOp contract) const;

@@ -41,7 +41,9 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
     Option<"startsProducts", "start-products", "bool", /*default=*/"false",
            "products of 16 bits by wgmma where its shapes allow it: 64 rows for four warps">,
     Option<"registers", "registers", "int64_t", /*default=*/"210",
-           "32-bit registers per thread for the tiles that a loop carries and multiplies; others stay in shared memory">
+           "32-bit registers per thread for the tiles that a loop carries and multiplies; others stay in shared memory">,
+    Option<"startedRegisters", "started-registers", "int64_t", /*default=*/"240",
+           "the same in kernels with products by wgmma, whose operands are in shared memory">
   ];
   let statistics = [Statistic<"numKernels", "kernels", "kernels with layouts">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
@@ -297,7 +299,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     Option<"stages", "stages", "int64_t", /*default=*/"2", "most slots of a buffer; at least 1">,
     Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">,
     Option<"early", "early", "bool", /*default=*/"false",
-           "the first copies of a loop start before loads that precede it, not only before reads of buffers">
+           "in kernels with products by wgmma the first copies of a loop start before loads that precede it, too, not only before reads of buffers">
   ];
   let statistics = [Statistic<"numAhead", "ahead", "buffers whose copies run ahead of a loop">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Targets.h"
+#include "passes/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -14,9 +15,6 @@ void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Machine &targ
   AssignLayoutsOptions layouts;
   layouts.f32Products = f32Products.str();
   layouts.startsProducts = target.startsProducts;
-  // Right operands are in shared memory, and so are left ones that stay for the loop.
-  if (target.startsProducts)
-    layouts.registers = 240;
   manager.addPass(createAssignLayouts(layouts));
   manager.addPass(createCSEPass());
   if (target.assignsRoles) {
@@ -38,7 +36,7 @@ void simt::buildSimtPipeline(OpPassManager &manager, const Machine &target, Stri
   buildSharedMemoryPipeline(manager, target, f32Products);
   manager.addPass(createAllocateShared({target.sharedPerBlock}));
   manager.addPass(createStripProducts());
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(taylor::createCanonicalizePass());
   manager.addPass(createCSEPass());
   if (target.startsProducts) {
     manager.addPass(createStartProducts());

@@ -4,6 +4,7 @@
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/PipelineLoop.h"
 #include "codegen/Targets/NVPTX/PlaceBarriers.h"
+#include "codegen/Targets/NVPTX/RoleStreams.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -84,9 +85,12 @@ struct ScheduleCopies : simt::impl::ScheduleCopiesBase<ScheduleCopies> {
       if (!loop->getParentOfType<RolesOp>())
         loops.push_back(loop);
     });
+    WalkResult started = kernel.walk(
+        [](DotOp dot) { return isStarted(dot) ? WalkResult::interrupt() : WalkResult::advance(); });
+    bool isEarly = early && started.wasInterrupted();
     PipelinedBuffers pipelined;
     for (scf::ForOp loop : loops)
-      pipelineLoop(loop, {stages, shared, early}, pipelined);
+      pipelineLoop(loop, {stages, shared, isEarly}, pipelined);
     LDBG() << "@" << kernel.getSymName() << ": copies of " << pipelined.size() << " buffers run ahead";
     numAhead += pipelined.size();
     commitCopies(kernel, pipelined);

@@ -55,7 +55,7 @@ struct Placed {
 /// The first place of `bytes` bytes that nothing needed at the same time has.
 int64_t findPlace(ArrayRef<Placed> placed, const Lifetime &lifetime, int64_t bytes, int64_t alignment) {
   int64_t begin = 0;
-  for (bool moved = true; moved;) {
+  for (bool moved = true; moved;) { // each move is beyond one more of those placed
     moved = false;
     for (const Placed &other : placed)
       if (lifetime.overlaps(other.lifetime) && begin < other.end && other.begin < begin + bytes) {

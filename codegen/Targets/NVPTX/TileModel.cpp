@@ -162,6 +162,10 @@ void mlir::simt::chooseChunks(const Machine &target, const TileProblem &problem,
   for (int64_t *size : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys,
                         &sizes.readFeatures, &sizes.stateFeatures})
     *size = std::max<int64_t>(*size >> later, 16);
+  // With more, dk and dv within a chunk spill in their loop (HOPPER.md, "Registers").
+  constexpr int64_t kWideChannels = 96;
+  if (target.startsProducts && problem.bytes == 2 && widest > kWideChannels)
+    sizes.columns.queries = std::min(sizes.columns.queries, kNarrowQueries);
   // Keys of a block are its results: queries that pass by shrink last.
   sizes.columns.queries = std::max<int64_t>(sizes.columns.queries >> std::max<int64_t>(retries - 2, 0), 16);
 }

@@ -1,5 +1,6 @@
 # Machine code of started products: ptxas makes none of them wait (C7510 to C7519), and no loop of a kernel with products moves more than 64 bytes of a thread
-# to and from its stack in an iteration. Forward, dq, dk and dv, in all targets with such products; under ./test.sh --full of all of examples/specs.
+# to and from its stack in an iteration. Forward, dq, dk and dv, and those of the chunked form, in all targets with such products; under ./test.sh --full of
+# all of examples/specs.
 # REQUIRES: taylorc, ptxas, nvdisasm
 # SHARDS: 3
 # RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %full %shard %t
@@ -23,14 +24,17 @@ SPILLS = 64  # bytes that an iteration stores and loads
 TARGETS = ("sm_90a", "sm_90a+roles", "sm_90a+roles+overlap", "sm_90a+roles+persistent", "sm_90a+roles+overlap+persistent")
 # Those whose loops hold most beside the products: with wider tiles, or one member more, each of them spills.
 SCARCE = {"alibi": 128, "cumulative-gate": 128, "decay-gates": 128, "query-key-norm": 128, "relative-bias": 64, "softmax-mass-gate": 128, "softmax-soft-cap": 64, "softplus": 64}
+# The chunked form of sums of finitely many orders: dk and dv within a chunk of 128 channels spilled with 64 queries.
+CHUNKED = {"linear-relu": "", "softmax-taylor": "order=1", "elu-taylor": "order=2", "cosine-taylor": "order=2"}
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
 
 
-def find_faults(number, spec, channels, dtype, target):
-    name = f"{spec.stem} {dtype} {channels} {target}"
+def find_faults(number, spec, channels, dtype, target, form="parallel"):
+    name = f"{spec.stem} {dtype} {channels} {target} {form}"
     # Only the forward's iterations overlap.
     only = ["--forward-only"] if "overlap" in target else []
-    command = ["taylorc", spec, f"--target={target}", f"--dtype={dtype}", f"--head-dim={channels}", "--form=parallel", "--emit=asm", "-o", "-", *only]
+    values = [f"--set={CHUNKED[spec.stem]}"] if form == "chunked" and CHUNKED[spec.stem] else []
+    command = ["taylorc", spec, f"--target={target}", f"--dtype={dtype}", f"--head-dim={channels}", f"--form={form}", "--emit=asm", "-o", "-", *only, *values]
     result = subprocess.run(command, capture_output=True, text=True)
     if dtype == "f16" and REFUSED in result.stderr:
         return None
@@ -51,7 +55,8 @@ def find_faults(number, spec, channels, dtype, target):
 out.mkdir(parents=True, exist_ok=True)
 specs = sorted(folder.rglob("*.mlir"))
 if full:
-    problems = list(itertools.product(specs, (64, 128), ("bf16", "f16"), TARGETS))
+    problems = list(itertools.product(specs, (64, 128), ("bf16", "f16"), (*TARGETS, "sm_90a+computed", "sm_90a+lengths", "sm_90a+early")))
+    problems += itertools.product([spec for spec in specs if spec.stem in CHUNKED], (64, 128), ("bf16", "f16"), TARGETS, ["chunked"])
 else:
     # Each specification with two targets, in turn, so that all pairs of a target and a type, and of a target and channels, are there.
     chosen = [spec for spec in specs if spec.stem in SCARCE or spec.stem in DIFFERENT]
@@ -59,6 +64,8 @@ else:
                 for i, spec in enumerate(chosen) for j in range(2)]
     # What spilled before its tiles were narrower, and in both targets.
     problems += [(spec, SCARCE[spec.stem], "bf16", target) for spec in chosen if spec.stem in ("decay-gates", "softmax-mass-gate") for target in TARGETS[:2]]
+    problems += [(spec, 128, "bf16", TARGETS[i % 2], "chunked") for i, spec in enumerate(spec for spec in specs if spec.stem in CHUNKED)]
+    problems += [(spec, 128, "bf16", target) for spec in specs if spec.stem == "softmax" for target in ("sm_90a+computed", "sm_90a+lengths")]
     problems = list(dict.fromkeys(problems))
 faults, compiled = [], 0
 problems = problems[share::shares]

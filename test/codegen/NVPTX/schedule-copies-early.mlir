@@ -1,6 +1,8 @@
 // With `early`, the first copies of a loop start before loads that precede it, and copies between move along; without it they stay.
 // RUN: taylor-opt %s --taylor-simt-schedule-copies=early=true | FileCheck %s --implicit-check-not=simt.copy
 // RUN: taylor-opt %s --taylor-simt-schedule-copies | FileCheck %s --check-prefix=LATE
+// So they do where no product is started.
+// RUN: sed s/wgmma/mma16/ %s | taylor-opt --taylor-simt-schedule-copies=early=true | FileCheck %s --check-prefix=LATE
 #s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
 #r = #simt.layout<lane = [_, _, t:1, t:2, t:4], warp = [t:16, t:32], register = [t:8*2]>
 #c = #simt.layout<lane = [u:2, u:4, _, _, _], warp = [_, _], register = [u:1*2, u:8*8]>
@@ -46,7 +48,7 @@ tile.program @early {
     }
     %r = scf.for %j = %c0 to %n step %c64 iter_args(%x = %row) -> (!rt) {
       simt.copy %keys[u = %j], %k : !tile.array<[u, d = 64], bf16>, !k
-      %s = simt.dot mma16 %q, %k over(d) : !q, !k -> !st
+      %s = simt.dot wgmma %q, %k over(d) : !q, !k -> !st
       %most = tile.reduce max %s over(u) : !st -> !rt
       scf.yield %most : !rt
     }
@@ -78,7 +80,7 @@ tile.program @early {
     }
     %r = scf.for %j = %c0 to %n step %c64 iter_args(%x = %row) -> (!rt) {
       simt.copy %keys[u = %j], %k : !tile.array<[u, d = 64], bf16>, !k
-      %s = simt.dot mma16 %q, %k over(d) : !q, !k -> !st
+      %s = simt.dot wgmma %q, %k over(d) : !q, !k -> !st
       %most = tile.reduce max %s over(u) : !st -> !rt
       scf.yield %most : !rt
     }
@@ -111,7 +113,7 @@ tile.program @early {
     }
     %r = scf.for %j = %c0 to %n step %c64 iter_args(%x = %row) -> (!rt) {
       simt.copy %keys[u = %j], %k : !tile.array<[u, d = 64], bf16>, !k
-      %s = simt.dot mma16 %q, %k over(d) : !q, !k -> !st
+      %s = simt.dot wgmma %q, %k over(d) : !q, !k -> !st
       %most = tile.reduce max %s over(u) : !st -> !rt
       scf.yield %most : !rt
     }
@@ -145,7 +147,7 @@ tile.program @early {
     }
     %r = scf.for %j = %c0 to %n step %c64 iter_args(%x = %row) -> (!rt) {
       simt.copy %keys[u = %j], %k : !tile.array<[u, d = 64], bf16>, !k
-      %s = simt.dot mma16 %q, %k over(d) : !q, !k -> !st
+      %s = simt.dot wgmma %q, %k over(d) : !q, !k -> !st
       %most = tile.reduce max %s over(u) : !st -> !rt
       scf.yield %most : !rt
     }
