@@ -1,6 +1,6 @@
 # RUN: %python %s %source_dir
 """A folder's README names each source file of the folder, in backticks or in the first column of a table: `X.cpp`, `X`, or `*X.cpp` for a family. And the
-files that a table of files names in its first column are there."""
+files that a table of files names in its first column are there. What runtime/README.md says of the compiler's includes is so, too."""
 import fnmatch
 import pathlib
 import re
@@ -71,5 +71,17 @@ for page in sorted(page for part in PARTS for page in (root / part).rglob("READM
         return any(any(base.glob(pattern)) for base in (folder, root) for pattern in (name.rstrip("/"), name.rstrip("/") + ".*"))
 
     faults += [f"{where}/README.md has a row of {name}, which is not there" for name in gone(text, exists)]
+
+# Which headers of the runtime the compiler includes: its README has the table.
+table = re.search(r"^The compiler includes these headers[^\n]*\n\n((?:\|[^\n]*\n)+)", (root / "runtime" / "README.md").read_text(encoding="utf-8"), re.M)[1]
+said = {(header, place) for row in table.splitlines()[2:] for header in names_in(row.split("|")[1]) for place in names_in(row.split("|")[3])}
+true = set()
+for part in ("codegen", "dialect", "passes"):
+    for file in (file for suffix in (".h", ".cpp") for file in (root / part).rglob("*" + suffix)):
+        place = "/".join(file.relative_to(root).parts[:2])
+        true |= {(header, place) for header in re.findall(r'#include "runtime/([^"]+)"', file.read_text(encoding="utf-8"))}
+faults += [f"runtime/README.md: {header} is {'not ' * ((header, place) in said)}included by {place}" for header, place in sorted(said ^ true)]
+assert len(true) > 8, true
+
 assert not faults, "\n".join(faults)
 assert folders > 40 and rows > 300, (folders, rows)
