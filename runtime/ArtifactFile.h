@@ -55,8 +55,6 @@ public:
   HostCode function(int i, const Dims &dims, std::string_view form) const;
   /// Code for GPUs, loaded when it is first run. Throws Error where there is none.
   DeviceCode &device() const;
-  /// Whether there is code for GPUs.
-  bool hasDevice() const { return bool(code); }
   const std::string &path() const { return file; }
   /// TaylorTrailer.checksum of the file; 0 of a table.
   uint64_t checksum() const { return sum; }

@@ -126,7 +126,7 @@ template <typename T> Error setNumber(T &field, StringRef option, StringRef text
 Error setOutput(RunOptions &options, StringRef text) {
   // A lone file name is the specification's only output.
   if (!text.contains('='))
-    return setNamed(options.outputs, "output", ("=" + text).str().insert(0, "*"));
+    return setNamed(options.outputs, "output", ("*=" + text).str());
   return setNamed(options.outputs, "output", text);
 }
 

@@ -224,10 +224,11 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure(parser.parseLParen() || parser.parseOperand(operands.emplace_back()) ||
                    parser.parseRParen());
   };
-  SMLoc maskLoc;
+  if (parseOperandClause("decay", hasDecay) || parseOperandClause("state", hasState))
+    return failure();
+  SMLoc maskLoc = parser.getCurrentLocation();
   StringRef mask;
-  if (parseOperandClause("decay", hasDecay) || parseOperandClause("state", hasState) ||
-      (maskLoc = parser.getCurrentLocation(), parser.parseKeyword(&mask)))
+  if (parser.parseKeyword(&mask))
     return failure();
   if (!symbolizeMask(mask))
     return parser.emitError(maskLoc, "expected causal or bidirectional, but got '") << mask << "'";

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace taylor;
 
 //===----------------------------------------------------------------------===//
-// Small things
+// Constants, maps and loops
 //===----------------------------------------------------------------------===//
 
 double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }

@@ -239,10 +239,11 @@ template <typename T> void cvtPair(Warp &w, const Instruction &i, uint32_t mask)
     if (i.relu && x < 0)
       x = 0;
     // To bf16 by nearest even: adding just below a half of what falls off carries where it must.
-    if (sizeof(T) && std::is_same_v<T, BHalf> && i.round == Round::Nearest && !std::isnan(x)) {
-      uint32_t b = std::bit_cast<uint32_t>(x);
-      return (b + 0x7fff + (b >> 16 & 1)) >> 16;
-    }
+    if constexpr (std::is_same_v<T, BHalf>)
+      if (i.round == Round::Nearest && !std::isnan(x)) {
+        uint32_t b = std::bit_cast<uint32_t>(x);
+        return (b + 0x7fff + (b >> 16 & 1)) >> 16;
+      }
     return roundTo<T>(x, i.round).bits;
   };
   for (unsigned l = 0; l < 32; ++l)

@@ -35,7 +35,8 @@ public:
   TaylorDtype dtype;
   int64_t d, e; ///< 0 where no input has the axis.
 
-  /// Of inputs as many as tell it, none of which is optional: after the check there are so many.
+  /// Reads them from the inputs that tell them (Program::dtypeInput, dInput, eInput), none of which is
+  /// optional. The list may end after these; where it does not reach them, checkCount throws.
   ProblemOf(const Program &program, List inputs) {
     const runtime::Manifest &signature = program.signature();
     if (int64_t(inputs.size()) <= std::max({program.dInput, program.eInput, program.dtypeInput, 0}))

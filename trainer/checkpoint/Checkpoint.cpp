@@ -268,14 +268,18 @@ void removeOldCheckpoints(const fs::path &folder, int64_t keep,
                 "': ", error.message(), "; the next checkpoint tries again"));
 }
 
-fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
-                        const Optimizer::State &optimizer, const Tokenizer &tokenizer, int64_t keep,
-                        const std::function<void(const std::string &)> &warn) {
-  removeLeftovers(folder);
+fs::path checkpointOf(const fs::path &folder, int64_t step) {
   char name[32];
-  std::snprintf(name, sizeof name, "step-%06lld", (long long)checkpoint.state.step);
+  std::snprintf(name, sizeof name, "step-%06lld", (long long)step);
+  return folder / name;
+}
+
+void saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
+                    const Optimizer::State &optimizer, const Tokenizer &tokenizer, int64_t keep,
+                    const std::function<void(const std::string &)> &warn) {
+  removeLeftovers(folder);
   try {
-    writeCheckpoint(folder / name, checkpoint, model, optimizer, tokenizer);
+    writeCheckpoint(checkpointOf(folder, checkpoint.state.step), checkpoint, model, optimizer, tokenizer);
   } catch (const Error &error) {
     std::optional<fs::path> before = newestCheckpoint(folder);
     if (!before)
@@ -287,7 +291,6 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
     fail(error.what(), "; '", before->string(), "' is whole, and --resume goes on from there", inLessRoom);
   }
   removeOldCheckpoints(folder, keep, warn);
-  return folder / name;
 }
 
 std::optional<fs::path> newestCheckpoint(const fs::path &folder) {

@@ -44,13 +44,14 @@ struct Checkpoint {
 void removeOldCheckpoints(const std::filesystem::path &folder, int64_t keep,
                           const std::function<void(const std::string &)> &warn);
 
-/// `optimizer`: Optimizer::state(). Writes FOLDER/step-00000N: under a hidden name first, every file flushed,
-/// then renamed, so that a folder of that name is always whole. Then removes old ones. Returns its
-/// path. Throws Error.
-std::filesystem::path saveCheckpoint(const std::filesystem::path &folder, const Checkpoint &checkpoint,
-                                     const Model &model, const Optimizer::State &optimizer,
-                                     const Tokenizer &tokenizer, int64_t keep,
-                                     const std::function<void(const std::string &)> &warn);
+/// The folder of a step's checkpoint, FOLDER/step-00000N.
+std::filesystem::path checkpointOf(const std::filesystem::path &folder, int64_t step);
+
+/// `optimizer`: Optimizer::state(). Writes `checkpointOf` its step: under a hidden name first, every file
+/// flushed, then renamed, so that a folder of that name is always whole. Then removes old ones. Throws Error.
+void saveCheckpoint(const std::filesystem::path &folder, const Checkpoint &checkpoint, const Model &model,
+                    const Optimizer::State &optimizer, const Tokenizer &tokenizer, int64_t keep,
+                    const std::function<void(const std::string &)> &warn);
 
 /// The step-N folder with the largest N, if there is one.
 std::optional<std::filesystem::path> newestCheckpoint(const std::filesystem::path &folder);

@@ -124,13 +124,22 @@ private:
   void resume();
   void openMetrics();
   void warnOfSchedule();
-  // One step, from 1: batch, update, measurements.
-  Measurements advance(int64_t step);
+  // What a step was, and what it took.
+  struct Step {
+    double loss, learningRate, gradientNorm;
+    double speed;   // tokens per second
+    double waited;  // seconds, for data
+    int64_t memory; // bytes, the most so far
+  };
+  // One step, from 1: batch and update.
+  Step advance(int64_t step);
+  // As a line of metrics.
+  Measurements measurementsOf(const Step &made) const;
   // Whether to stop.
   bool evaluateAndLog(int64_t step);
   void save(int64_t step);
   void finish(int64_t step);
-  std::string note(const Measurements &measurements) const;
+  std::string note(const Step &made) const;
   // "updates left out: 2" behind `separator`; empty if none was.
   std::string leftOut(const char *separator) const;
   // For data, of the time of warm steps; not a number before there are any.
@@ -167,12 +176,12 @@ private:
   std::unique_ptr<Metrics> metrics; // null in all processes but the first
   std::optional<Progress> progress; // so too
   std::unique_ptr<BatchLoader> batches;
-  int signal = 0;             // that ends the run
-  int64_t evaluatedStep = -1; // of the last evaluation
-  EvaluationResult evaluated; // by it
-  fs::path saved;             // the checkpoint that has all of the present state
-  bool warm = false;          // after this process's first step, which pays for pages and caches
-  double startSeconds = NAN;  // from the process's start to its first step
+  int signal = 0;                // that ends the run
+  int64_t evaluatedStep = -1;    // of the last evaluation
+  EvaluationResult evaluated;    // by it
+  std::optional<fs::path> saved; // the checkpoint that has all of the present state, if there is one
+  bool warm = false;             // after this process's first step, which pays for pages and caches
+  double startSeconds = NAN;     // from the process's start to its first step
   double firstStepSeconds = NAN;
   double trainedSeconds = 0; // of warm steps
   int64_t trainedTokens = 0;
@@ -233,7 +242,7 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
   checkpoint.state = commonState(config, attention.text, data);
   if (existing == Existing::Resume)
     resume();
-  if (saved.empty() && !config.model.from.empty())
+  if (!saved && !config.model.from.empty())
     for (const std::string &line : startFromModel(config.model.from, model, group))
       say(line);
   // No earlier than here: an error above leaves an old run's files as they were.
@@ -307,12 +316,12 @@ void Run::say(const std::string &line) {
     std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-Measurements Run::advance(int64_t step) {
+Run::Step Run::advance(int64_t step) {
   if (lockstep)
     lockstep->wait();
   nowTraining(text("making step ", step, " of '", config.run.folder, "', ", share, " sequences of ",
                    config.train.context, " tokens"));
-  saved.clear();
+  saved.reset();
   Clock::time_point start = Clock::now();
   double waited = 0;
   Batch batch = batches->next(waited);
@@ -339,15 +348,19 @@ Measurements Run::advance(int64_t step) {
   losses.push_back(result.loss);
   if (losses.size() > kLossWindow)
     losses.pop_front();
-  double speed = batch.counted / seconds;
-  Measurements measurements = {{"loss", result.loss},
-                               {"lr", result.learningRate},
-                               {"grad_norm", result.gradientNorm},
-                               {"tokens_per_second", speed}};
+  return {result.loss, result.learningRate,       result.gradientNorm, batch.counted / seconds,
+          waited,      peakMemory(model.device())};
+}
+
+Measurements Run::measurementsOf(const Step &made) const {
+  Measurements measurements = {{"loss", made.loss},
+                               {"lr", made.learningRate},
+                               {"grad_norm", made.gradientNorm},
+                               {"tokens_per_second", made.speed}};
   if (peak > 0)
-    measurements.push_back({"mfu", speed * cost.trainingPerToken() / peak});
-  measurements.push_back({"data_wait", waited});
-  measurements.push_back({"memory_mb", double(peakMemory(model.device()) >> 20)});
+    measurements.push_back({"mfu", made.speed * cost.trainingPerToken() / peak});
+  measurements.push_back({"data_wait", made.waited});
+  measurements.push_back({"memory_mb", double(made.memory >> 20)});
   if (int64_t skipped = updates.state().skipped)
     measurements.push_back({"skipped", double(skipped)});
   return measurements;
@@ -357,7 +370,7 @@ bool Run::evaluateAndLog(int64_t step) {
   nowTraining(text("evaluating '", config.run.folder, "' after step ", step));
   evaluated = evaluation.run();
   evaluatedStep = step;
-  saved.clear();
+  saved.reset();
   if (!std::isfinite(evaluated.loss))
     say(text("warning: the validation loss is ", std::isnan(evaluated.loss) ? "nan" : "inf", " after step ",
              step));
@@ -379,18 +392,17 @@ void Run::save(int64_t step) {
   group.requireSame("parameters", "--resume goes on from the last checkpoint, where they were the same",
                     [&] { return model.checksum(); });
   Optimizer::State moments = optimizer.state();
-  saved = "elsewhere"; // written by the first
+  fs::path checkpoints = folder / "checkpoints";
   if (group.isFirst())
-    saved = saveCheckpoint(folder / "checkpoints", checkpoint, model, moments, *data.tokenizer,
-                           config.checkpoint.keep, warn());
+    saveCheckpoint(checkpoints, checkpoint, model, moments, *data.tokenizer, config.checkpoint.keep, warn());
+  saved = checkpointOf(checkpoints, step);
 }
 
-std::string Run::note(const Measurements &measurements) const {
+std::string Run::note(const Step &made) const {
   std::string validation =
       evaluatedStep >= 0 ? "  validation " + formatNumber("%.3f", evaluated.loss) : std::string();
-  return "loss " + formatNumber("%.3f", measurements[0].second) + validation + "  " +
-         formatNumber("%.0f", measurements[3].second) + " tokens/s" + formatWaiting("  ", waitedShare()) +
-         leftOut("  ");
+  return "loss " + formatNumber("%.3f", made.loss) + validation + "  " + formatNumber("%.0f", made.speed) +
+         " tokens/s" + formatWaiting("  ", waitedShare()) + leftOut("  ");
 }
 
 std::string Run::leftOut(const char *separator) const {
@@ -431,7 +443,7 @@ int Run::loop() {
   if (group.isFirst()) { // no earlier: where nothing is done they stay those of what was
     replaceDurably(folder / "config.toml", checkpoint.settings);
     replaceDurably(folder / attention.file, attention.text);
-    if (!saved.empty()) // the newest is whole and read: with fewer to keep there is more room for the next
+    if (saved) // the newest is whole and read: with fewer to keep there is more room for the next
       removeOldCheckpoints(folder / "checkpoints", config.checkpoint.keep, warn());
   }
   warnOfSchedule();
@@ -452,17 +464,17 @@ int Run::loop() {
     return 0;
   }
   for (int64_t step = first + 1; step <= steps; ++step) {
-    Measurements measurements = advance(step);
+    Step made = advance(step);
     if (place)
       place->requireThere();
     if (metrics && (isDue(step, config.log.every) || step == steps))
-      metrics->write(step, measurements);
+      metrics->write(step, measurementsOf(made));
     bool stops = isDue(step, config.evaluation.every) && step < steps && evaluateAndLog(step);
     if (progress)
-      progress->update(step, text("step ", step, "/", steps, "  ", note(measurements)));
+      progress->update(step, text("step ", step, "/", steps, "  ", note(made)));
     if (signal) {
       save(step);
-      say(text("stopped by signal ", signal, " after step ", step, "; saved '", saved.string(),
+      say(text("stopped by signal ", signal, " after step ", step, "; saved '", saved->string(),
                "', and --resume goes on from there"));
       return 128 + signal;
     }
@@ -487,7 +499,7 @@ void Run::finish(int64_t step) {
     sayProfile(profile.end(step, /*last=*/true));
   if (evaluatedStep != step)
     evaluateAndLog(step);
-  if (saved.empty())
+  if (!saved)
     save(step);
   else if (group.isFirst()) // a process that was killed behind its last checkpoint may have left older ones
     removeOldCheckpoints(folder / "checkpoints", config.checkpoint.keep, warn());
@@ -519,7 +531,7 @@ void Run::finish(int64_t step) {
                                     {"precision", config.train.precision},
                                     {"device", config.run.device},
                                     {"processes", group.size()},
-                                    {"checkpoint", saved.string()}};
+                                    {"checkpoint", saved->string()}};
   if (!config.attention.parameters.empty())
     summary["attention_parameters"] = config.attention.parameters;
   if (config.log.state)
@@ -528,7 +540,7 @@ void Run::finish(int64_t step) {
   std::fprintf(stderr, "done       train loss %.4f (mean of %zu steps), validation loss %.4f%s%s%s; %s\n",
                mean(losses), losses.size(), evaluated.loss,
                std::isfinite(speed) ? formatNumber(", %.0f tokens/s", speed).c_str() : "",
-               formatWaiting(", ", waitedShare()).c_str(), leftOut(", ").c_str(), saved.c_str());
+               formatWaiting(", ", waitedShare()).c_str(), leftOut(", ").c_str(), saved->c_str());
 }
 
 // Lets the other processes know how this one ends. The exit status.
