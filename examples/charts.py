@@ -43,17 +43,27 @@ def gpu_times(results):
     return {(row["contender"].removesuffix(" (Triton)"), row["d"], row["direction"], row["t"]): row["ms"] for row in results["times"]}
 
 
+def table_after(results, title):
+    """The table of RESULTS.md that follows a bold title: first cell of a row -> the numbers of its others, of a cell all that `;` separates."""
+    table = re.search(rf"\*\*{re.escape(title)}\*\*.*?\n\n(\|.*?)\n\n", results, re.S)[1]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    return cells[0], {row[0]: [[float(part.split()[0]) for part in cell.split(";")] if cell[0].isdigit() else [] for cell in row[1:]] for row in cells[2:]}
+
+
 def times_as_long(results):
     """Of sm_90a: our softmax' times over SDPA's flash kernel's and cuDNN's, least and most, and over FlexAttention's at 512 tokens, forward and
-    backward. From the table of RESULTS.md."""
-    table = re.search(r"\*\*Against what a model would run instead\*\*.*?\n\n(\|.*?)\n\n", results, re.S)[1]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    times = {row[0]: [float(cell.split()[0]) if cell[0].isdigit() else None for cell in row[1:]] for row in cells[2:]}
+    backward. From both tables of RESULTS.md that have them."""
+    _, times = table_after(results, "Against what a model would run instead")
+    head, targets = table_after(results, "sm_90a next to sm_90.")
 
     def over(opponent):
-        return [f"{ours / theirs:.2f}" for ours, theirs in zip(times["softmax"], times[opponent]) if theirs]
-    flash, cudnn, (forward, backward) = over("SDPA, flash"), over("SDPA, cuDNN"), over("FlexAttention (Triton)")
-    return f"{min(flash)} to {max(flash)}", f"{min(cudnn)} to {max(cudnn)}", forward, backward
+        return [ours[0] / theirs[0] for ours, theirs in zip(times["softmax"], times[opponent]) if theirs]
+
+    def range_over(opponent):
+        rows = [[row[head.index(name) - 1] for name in ("sm_90a", opponent.replace(",", ""))] for row in targets.values()]
+        found = over(opponent) + [ours / theirs for row in rows for ours, theirs in zip(*row)]
+        return f"{min(found):.2f} to {max(found):.2f}"
+    return range_over("SDPA, flash"), range_over("SDPA, cuDNN"), *(f"{ratio:.2f}" for ratio in over("FlexAttention (Triton)"))
 
 
 def draw_gpu(results, newer):

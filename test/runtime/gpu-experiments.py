@@ -230,8 +230,23 @@ def check_report():
                      "| 1024 x 8 | now [sm_90a] | 200000 | 0.310 | 1.200 of 1.15 wanted | reached |",
                      "| 4096 x 2 | now [sm_90a] | 150000 | 0.250 | 1.000 of 1.3 wanted | missed: 1.30 times |"):
         assert expected in text, (expected, text)
-    slow = [begin, line(first, "softmax [sm_90a]", "forward", 2.7, 1.05, "softmax", "sm_90a")]
-    assert "| 2.700 | - | 1.05 | 1.06 | reached |" in aims_report.report(slow), "by the ratio to cuDNN, on another chip"
+    # On an H100, by its name, milliseconds count; on another chip the ratio to cuDNN, and where a figure has none, or cuDNN did not run, nothing is reached.
+    linear = aims.ROWS[8]
+
+    def judge(machine, row, ms, to_cudnn):
+        name = aims.GROUPS[row.group][0]
+        text = aims_report.report([{**begin, "machine": f"{machine}, 580.159.04, 1980 MHz, 30"}, line(row, f"{name} [sm_90a]", "forward", ms, to_cudnn, name, "sm_90a")])
+        return next(row for row in text.splitlines() if f"| {ms:.3f} |" in row).split(" | ")[-1].removesuffix(" |")
+
+    for machine, row, ms, to_cudnn, expected in (
+            ("NVIDIA H100 80GB HBM3", first, 2.4, 1.2, "reached"), ("NVIDIA H100 80GB HBM3", first, 2.7, 1.05, "missed: 1.08 times"),
+            ("NVIDIA H100 80GB HBM3", linear, 0.39, None, "reached"), ("NVIDIA H100 80GB HBM3", linear, 0.44, None, "missed: 1.10 times"),
+            ("NVIDIA H200", first, 2.4, 1.2, "missed: 1.13 times"), ("NVIDIA H200", first, 2.7, 1.05, "reached"),
+            ("NVIDIA H200", first, 2.4, None, "no H100, no ratio to cuDNN"), ("NVIDIA GH200 480GB", linear, 0.39, None, "no H100, no ratio to cuDNN"),
+            ("unknown", first, 2.4, 1.2, "missed: 1.13 times")):
+        assert judge(machine, row, ms, to_cudnn) == expected, (machine, row, ms, to_cudnn, expected)
+    both = [{**begin, "machine": "NVIDIA H100 80GB HBM3"}, begin, line(first, "softmax [sm_90a]", "forward", 2.4, 1.2, "softmax", "sm_90a")]
+    assert "| missed: 1.13 times |" in aims_report.report(both), "of two runs one was on another chip"
     assert aims_report.report([]).count(" unmeasured |") == len(aims.AIMS) + 12 + 2
 
     # Later rows take the default and the experiments that gained at softmax, the best first; all where nothing is known.

@@ -121,7 +121,7 @@ def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp
     zeros then too, since 0 times NaN is NaN.
 
     This is done where a block is alone on its multiprocessor: where `alone` bytes of shared memory
-    are needed or more. Other blocks keep matrix units busy at least as well (README.md, "Hopper").
+    are needed or more. Other blocks keep matrix units busy at least as well (HOPPER.md, "Tiles").
     It is not done where the loop would need more than `registers` registers, or the kernel more
     than `shared` bytes.
 

@@ -117,6 +117,14 @@ for pattern in ("simt.start wgmma", "simt.await 0", "simt.proxy_fence"):
     hopper[4].find(pattern)
 started = {source for text, sources in zip(hopper[5].text, hopper[5].sources) if "wgmma.mma_async" in text for source in sources}
 assert started and all("simt.start" in hopper[4].text[n - 1] for n in started), started
+# With roles: a producer, rings, and members. Waits and arrivals of signals lead back to what the roles do with their rings; a copy of a cut tile has both, too.
+roles = explain(softmax, "--target=sm_90a+roles", "--dtype=bf16", "--forward-only")[1]
+roles[4].find("= simt.ring ")
+for instruction, places in (("setmaxnreg", {"roles"}), ("cp.async.bulk.tensor", {"copy"}), ("mbarrier.try_wait", {"acquire", "wait_full", "copy"}),
+                            ("mbarrier.arrive", {"release", "copy"})):
+    origins = {source for text, sources in zip(roles[5].text, roles[5].sources) if instruction in text for source in sources}
+    found = {re.search(r"simt\.(\w+)", roles[4].text[n - 1])[1] for n in origins}
+    assert found == places, (instruction, found)
 
 # A processor: its assembly.
 levels = explain(softmax, "--target=x86-64-v3", "--head-dim=32")[1]
