@@ -45,6 +45,11 @@ Value IndexEmitter::lagStart(const Frame &pair) {
 Value IndexEmitter::endPosition(AxisRef token) {
   return token == AxisRole::Key ? size(AxisRole::Key) : add(size(tile::kOffset), size(AxisRole::Query));
 }
+Value IndexEmitter::lastKey(const Frame &keys) {
+  Value past = add(keys.uStart, constant(keys.uSize));
+  past = arith::MinSIOp::create(builder, loc, past, size(AxisRole::Key));
+  return arith::SubIOp::create(builder, loc, past, constant(1));
+}
 Value IndexEmitter::headsPerGroup() {
   return arith::DivSIOp::create(builder, loc, size(AxisRole::Head), size(AxisRole::KeyHead));
 }

@@ -57,6 +57,8 @@ public:
   mlir::Value endPosition(AxisRef token);
   /// Where an array with lag has the lag of the first query and key of a tile: t - u + U, behind the margin.
   mlir::Value lagStart(const Frame &pair);
+  /// The last key of a window that there is.
+  mlir::Value lastKey(const Frame &keys);
   mlir::Value constant(int64_t value);
   mlir::Value extent(mlir::tile::ExtentAttr extent);
   mlir::Value add(mlir::Value a, mlir::Value b);

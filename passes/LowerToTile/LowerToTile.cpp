@@ -5,7 +5,8 @@
 #include "passes/LowerToTile/FunctionRewrites.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/KernelGrid.h"
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PairColumns.h"
+#include "passes/LowerToTile/PairDiagonals.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/ProgramArrays.h"
 #include "passes/LowerToTile/StateEmitter.h"
@@ -134,7 +135,7 @@ void ProgramAssembler::emitZeroKernel(KernelOp kernel) {
   OpBuilder inside = OpBuilder::atBlockEnd(op.getBlock());
   TileEmitter emitter(inside, loc, arrays.getMemory(), sizes, function);
   Frame frame = frameOf(axes, block, op, emitter);
-  PairEmitter(emitter, pairs).zeroRows(frame, planResults(kernel, emitter));
+  PairColumns(emitter, pairs, planResults(kernel, emitter)).zeroRows(frame);
 }
 
 void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
@@ -192,7 +193,7 @@ void ProgramAssembler::emitPairsKernel(KernelOp kernel, TileEmitter &emitter, Fr
   auto pairs = cast<PairwiseOp>(kernel.getPlanned());
   SmallVector<PairResult> plans = planResults(kernel, emitter);
   if (hasDiagonalsOnGrid(kernel, sizes))
-    return PairEmitter(emitter, pairs).emitDiagonals(frame, emitter.extent(partsOf(kernel, sizes)), plans);
+    return PairDiagonals(emitter, pairs, plans).emit(frame, emitter.extent(partsOf(kernel, sizes)));
   // Where sums into columns are complete, they are stored, and with them what depends on nothing else.
   bool groups = llvm::is_contained(kernel.getAxes(), AxisRole::KeyHead);
   auto finish = [&](Frame &done) {
@@ -205,7 +206,7 @@ void ProgramAssembler::emitPairsKernel(KernelOp kernel, TileEmitter &emitter, Fr
       if (belongs(store.getValue()))
         emitStored(store, emitter, done);
   };
-  PairEmitter(emitter, pairs).emitColumns(frame, emitter.extent(partsOf(kernel, sizes)), plans, finish);
+  PairColumns(emitter, pairs, plans).emit(frame, emitter.extent(partsOf(kernel, sizes)), finish);
 }
 
 SmallVector<tile::ExtentAttr> ProgramAssembler::gridOf(ArrayRef<AxisRef> axes, int64_t block) {
