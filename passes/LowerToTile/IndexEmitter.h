@@ -49,6 +49,8 @@ public:
   mlir::Value indexOf(AxisRef axis, const Frame &frame);
   /// Positions along an axis that tiles have: offset + t, u, their difference, or the number of a channel.
   mlir::Value positions(AxisRef axis, const Frame &frame);
+  /// Numbers of a window's tokens: positions without the offset.
+  mlir::Value tokenNumbers(AxisRef token, const Frame &frame);
   /// Of a channel of the operation that is being emitted.
   int64_t channelSize(AxisRef axis) const { return channelSizes.lookup(axis); }
   mlir::Value size(AxisRef role);
@@ -64,6 +66,8 @@ public:
   mlir::Value add(mlir::Value a, mlir::Value b);
   /// heads per group, H / G
   mlir::Value headsPerGroup();
+  /// The first head of the frame's group (of all, where it has none), and how many there are.
+  std::pair<mlir::Value, mlir::Value> headsOf(const Frame &frame);
 
   mlir::OpBuilder &builder;
   /// Of what is emitted: the array's that is being made.

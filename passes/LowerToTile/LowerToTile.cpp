@@ -9,7 +9,8 @@
 #include "passes/LowerToTile/PairDiagonals.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/ProgramArrays.h"
-#include "passes/LowerToTile/StateEmitter.h"
+#include "passes/LowerToTile/StateSteps.h"
+#include "passes/LowerToTile/StateSums.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
@@ -145,11 +146,11 @@ void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
       llvm::map_to_vector(op.getResults(), [&](Value state) { return arrays.getHome(state); });
   MLIRContext *context = builder.getContext();
   auto panelsOf = [&](int64_t features) {
-    return tile::ExtentAttr::get(context, StateEmitter::panelsOf(op, features));
+    return tile::ExtentAttr::get(context, StatePanels::panelsOf(op, features));
   };
   // Grid: batch and heads, then what `extra` lists.
   auto emit = [&](const Twine &name, ArrayRef<std::pair<StringRef, tile::ExtentAttr>> extra,
-                  function_ref<void(StateEmitter &, Frame &)> body) {
+                  function_ref<void(StateSums &, Frame &)> body) {
     SmallVector<tile::ExtentAttr> grid = gridOf(kernel.getAxes(), 1);
     for (auto [axis, extent] : extra)
       grid.push_back(extent);
@@ -163,7 +164,7 @@ void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
     Frame frame = frameOf(kernel.getAxes(), 1, made, emitter);
     for (auto [number, entry] : llvm::enumerate(extra))
       frame.indices[entry.first] = made.getBlock()->getArgument(kernel.getGrid().size() + number);
-    StateEmitter states(emitter);
+    StateSums states(emitter, op, homes);
     body(states, frame);
   };
   SmallVector<std::pair<StringRef, tile::ExtentAttr>> extra;
@@ -172,11 +173,10 @@ void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
                      tile::ExtentAttr::get(axisAttr(builder, AxisRole::Query), int64_t(op.getChunk()))});
   if (sizes.featuresOnGrid)
     extra.push_back({TileEmitter::kPanelAxis, panelsOf(sizes.stateFeatures)});
-  emit(*kernel.getSymName(), extra,
-       [&](StateEmitter &states, Frame &frame) { states.emitSums(op, frame, homes); });
+  emit(*kernel.getSymName(), extra, [](StateSums &states, Frame &frame) { states.emitSums(frame); });
   if (op.getChunk())
     emit(*kernel.getSymName() + "_pass", {{TileEmitter::kPanelAxis, panelsOf(sizes.getPassFeatures())}},
-         [&](StateEmitter &states, Frame &frame) { states.emitPass(op, frame, homes); });
+         [](StateSums &states, Frame &frame) { states.emitPass(frame); });
   arrays.remember(kernel);
 }
 
@@ -185,8 +185,8 @@ void ProgramAssembler::emitStepsKernel(KernelOp kernel, TileEmitter &emitter, Fr
   auto memoryOf = [&](ResultRange values) {
     return llvm::map_to_vector(values, [&](Value value) { return arrays.getHome(value); });
   };
-  StateEmitter(emitter).emitSteps(op, frame, emitter.extent(partsOf(kernel, sizes)), memoryOf(op.getRows()),
-                                  memoryOf(op.getStates()));
+  StateSteps(emitter, op, memoryOf(op.getRows()), memoryOf(op.getStates()))
+      .emit(frame, emitter.extent(partsOf(kernel, sizes)));
 }
 
 void ProgramAssembler::emitPairsKernel(KernelOp kernel, TileEmitter &emitter, Frame &frame) {
