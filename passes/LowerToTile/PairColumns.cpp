@@ -2,7 +2,6 @@
 #include "passes/LowerToTile/PairColumns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace taylor;

@@ -4,7 +4,6 @@
 #include "passes/LowerToTile/PairTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace taylor;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/StateChunks.h"
 
-#include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/Axes.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

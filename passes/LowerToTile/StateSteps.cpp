@@ -2,7 +2,6 @@
 #include "passes/LowerToTile/StateSteps.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
