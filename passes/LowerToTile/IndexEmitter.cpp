@@ -45,8 +45,21 @@ Value IndexEmitter::lagStart(const Frame &pair) {
 Value IndexEmitter::endPosition(AxisRef token) {
   return token == AxisRole::Key ? size(AxisRole::Key) : add(size(tile::kOffset), size(AxisRole::Query));
 }
+Value IndexEmitter::lastKey(const Frame &keys) {
+  Value past = add(keys.uStart, constant(keys.uSize));
+  past = arith::MinSIOp::create(builder, loc, past, size(AxisRole::Key));
+  return arith::SubIOp::create(builder, loc, past, constant(1));
+}
 Value IndexEmitter::headsPerGroup() {
   return arith::DivSIOp::create(builder, loc, size(AxisRole::Head), size(AxisRole::KeyHead));
+}
+
+std::pair<Value, Value> IndexEmitter::headsOf(const Frame &frame) {
+  Value group = indexOf(AxisRole::KeyHead, frame);
+  if (!group)
+    return {constant(0), size(AxisRole::Head)};
+  Value count = headsPerGroup();
+  return {arith::MulIOp::create(builder, loc, group, count), count};
 }
 
 Value IndexEmitter::extent(tile::ExtentAttr extent) {
@@ -88,4 +101,11 @@ Value IndexEmitter::positions(AxisRef axis, const Frame &frame) {
   auto type = tile::TileType::get(builder.getContext(), {tile::Axis::get(builder.getContext(), axis, count)},
                                   builder.getIndexType());
   return tile::PositionOp::create(builder, loc, type, start);
+}
+
+Value IndexEmitter::tokenNumbers(AxisRef token, const Frame &frame) {
+  auto type = tile::TileType::get(builder.getContext(),
+                                  {tile::Axis::get(builder.getContext(), token, frame.size(token))},
+                                  builder.getIndexType());
+  return tile::PositionOp::create(builder, loc, type, frame.start(token));
 }

@@ -49,6 +49,8 @@ public:
   mlir::Value indexOf(AxisRef axis, const Frame &frame);
   /// Positions along an axis that tiles have: offset + t, u, their difference, or the number of a channel.
   mlir::Value positions(AxisRef axis, const Frame &frame);
+  /// Numbers of a window's tokens: positions without the offset.
+  mlir::Value tokenNumbers(AxisRef token, const Frame &frame);
   /// Of a channel of the operation that is being emitted.
   int64_t channelSize(AxisRef axis) const { return channelSizes.lookup(axis); }
   mlir::Value size(AxisRef role);
@@ -57,11 +59,15 @@ public:
   mlir::Value endPosition(AxisRef token);
   /// Where an array with lag has the lag of the first query and key of a tile: t - u + U, behind the margin.
   mlir::Value lagStart(const Frame &pair);
+  /// The last key of a window that there is.
+  mlir::Value lastKey(const Frame &keys);
   mlir::Value constant(int64_t value);
   mlir::Value extent(mlir::tile::ExtentAttr extent);
   mlir::Value add(mlir::Value a, mlir::Value b);
   /// heads per group, H / G
   mlir::Value headsPerGroup();
+  /// The first head of the frame's group (of all, where it has none), and how many there are.
+  std::pair<mlir::Value, mlir::Value> headsOf(const Frame &frame);
 
   mlir::OpBuilder &builder;
   /// Of what is emitted: the array's that is being made.

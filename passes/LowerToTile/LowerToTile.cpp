@@ -5,10 +5,12 @@
 #include "passes/LowerToTile/FunctionRewrites.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/KernelGrid.h"
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PairColumns.h"
+#include "passes/LowerToTile/PairDiagonals.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/ProgramArrays.h"
-#include "passes/LowerToTile/StateEmitter.h"
+#include "passes/LowerToTile/StateSteps.h"
+#include "passes/LowerToTile/StateSums.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
@@ -134,7 +136,7 @@ void ProgramAssembler::emitZeroKernel(KernelOp kernel) {
   OpBuilder inside = OpBuilder::atBlockEnd(op.getBlock());
   TileEmitter emitter(inside, loc, arrays.getMemory(), sizes, function);
   Frame frame = frameOf(axes, block, op, emitter);
-  PairEmitter(emitter, pairs).zeroRows(frame, planResults(kernel, emitter));
+  PairColumns(emitter, pairs, planResults(kernel, emitter)).zeroRows(frame);
 }
 
 void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
@@ -144,11 +146,11 @@ void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
       llvm::map_to_vector(op.getResults(), [&](Value state) { return arrays.getHome(state); });
   MLIRContext *context = builder.getContext();
   auto panelsOf = [&](int64_t features) {
-    return tile::ExtentAttr::get(context, StateEmitter::panelsOf(op, features));
+    return tile::ExtentAttr::get(context, StatePanels::panelsOf(op, features));
   };
   // Grid: batch and heads, then what `extra` lists.
   auto emit = [&](const Twine &name, ArrayRef<std::pair<StringRef, tile::ExtentAttr>> extra,
-                  function_ref<void(StateEmitter &, Frame &)> body) {
+                  function_ref<void(StateSums &, Frame &)> body) {
     SmallVector<tile::ExtentAttr> grid = gridOf(kernel.getAxes(), 1);
     for (auto [axis, extent] : extra)
       grid.push_back(extent);
@@ -162,7 +164,7 @@ void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
     Frame frame = frameOf(kernel.getAxes(), 1, made, emitter);
     for (auto [number, entry] : llvm::enumerate(extra))
       frame.indices[entry.first] = made.getBlock()->getArgument(kernel.getGrid().size() + number);
-    StateEmitter states(emitter);
+    StateSums states(emitter, op, homes);
     body(states, frame);
   };
   SmallVector<std::pair<StringRef, tile::ExtentAttr>> extra;
@@ -171,11 +173,10 @@ void ProgramAssembler::emitStatesKernels(KernelOp kernel) {
                      tile::ExtentAttr::get(axisAttr(builder, AxisRole::Query), int64_t(op.getChunk()))});
   if (sizes.featuresOnGrid)
     extra.push_back({TileEmitter::kPanelAxis, panelsOf(sizes.stateFeatures)});
-  emit(*kernel.getSymName(), extra,
-       [&](StateEmitter &states, Frame &frame) { states.emitSums(op, frame, homes); });
+  emit(*kernel.getSymName(), extra, [](StateSums &states, Frame &frame) { states.emitSums(frame); });
   if (op.getChunk())
     emit(*kernel.getSymName() + "_pass", {{TileEmitter::kPanelAxis, panelsOf(sizes.getPassFeatures())}},
-         [&](StateEmitter &states, Frame &frame) { states.emitPass(op, frame, homes); });
+         [](StateSums &states, Frame &frame) { states.emitPass(frame); });
   arrays.remember(kernel);
 }
 
@@ -184,15 +185,15 @@ void ProgramAssembler::emitStepsKernel(KernelOp kernel, TileEmitter &emitter, Fr
   auto memoryOf = [&](ResultRange values) {
     return llvm::map_to_vector(values, [&](Value value) { return arrays.getHome(value); });
   };
-  StateEmitter(emitter).emitSteps(op, frame, emitter.extent(partsOf(kernel, sizes)), memoryOf(op.getRows()),
-                                  memoryOf(op.getStates()));
+  StateSteps(emitter, op, memoryOf(op.getRows()), memoryOf(op.getStates()))
+      .emit(frame, emitter.extent(partsOf(kernel, sizes)));
 }
 
 void ProgramAssembler::emitPairsKernel(KernelOp kernel, TileEmitter &emitter, Frame &frame) {
   auto pairs = cast<PairwiseOp>(kernel.getPlanned());
   SmallVector<PairResult> plans = planResults(kernel, emitter);
   if (hasDiagonalsOnGrid(kernel, sizes))
-    return PairEmitter(emitter, pairs).emitDiagonals(frame, emitter.extent(partsOf(kernel, sizes)), plans);
+    return PairDiagonals(emitter, pairs, plans).emit(frame, emitter.extent(partsOf(kernel, sizes)));
   // Where sums into columns are complete, they are stored, and with them what depends on nothing else.
   bool groups = llvm::is_contained(kernel.getAxes(), AxisRole::KeyHead);
   auto finish = [&](Frame &done) {
@@ -205,7 +206,7 @@ void ProgramAssembler::emitPairsKernel(KernelOp kernel, TileEmitter &emitter, Fr
       if (belongs(store.getValue()))
         emitStored(store, emitter, done);
   };
-  PairEmitter(emitter, pairs).emitColumns(frame, emitter.extent(partsOf(kernel, sizes)), plans, finish);
+  PairColumns(emitter, pairs, plans).emit(frame, emitter.extent(partsOf(kernel, sizes)), finish);
 }
 
 SmallVector<tile::ExtentAttr> ProgramAssembler::gridOf(ArrayRef<AxisRef> axes, int64_t block) {

@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Sums into columns, and whatever else the operation gives: keys outside, queries inside.
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PairColumns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace taylor;
 
-void PairEmitter::guarded(Value condition, function_ref<void()> body) {
-  if (!condition)
-    return body();
-  auto branch = scf::IfOp::create(emitter.builder, emitter.loc, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(emitter.builder);
-  emitter.builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 /// The next value of what is carried, or itself. A loop that runs once or not at all: unlike scf.if it
 /// carries in place. In a pipelined loop the product is one of many whose order is free, so it is always
 /// made.
-Value PairEmitter::guarded(Value condition, Value carried, function_ref<Value(Value)> body) {
-  if (!condition || emitter.sizes.singleLoop)
+Value PairColumns::addRequested(const PairResult &result, Value carried, function_ref<Value(Value)> body) {
+  if (!result.requested || emitter.sizes.singleLoop)
     return body(carried);
-  Value times = arith::SelectOp::create(emitter.builder, emitter.loc, condition, emitter.constant(1),
+  Value times = arith::SelectOp::create(emitter.builder, emitter.loc, result.requested, emitter.constant(1),
                                         emitter.constant(0));
   return emitter
       .loop(emitter.constant(0), times, 1, carried,
@@ -32,13 +20,13 @@ Value PairEmitter::guarded(Value condition, Value carried, function_ref<Value(Va
       .front();
 }
 
-bool PairEmitter::loopsOverHeads(const Frame &block) {
+bool PairColumns::loopsOverHeads(const Frame &block) {
   auto hasHeads = [](Value value) { return cast<ArrayType>(value.getType()).has(AxisRole::Head); };
   return !block.indices.contains(AxisRole::Head) &&
          (llvm::any_of(op.getArrays(), hasHeads) || llvm::any_of(op.getResults(), hasHeads));
 }
 
-SmallVector<Value> PairEmitter::forHeads(Frame &block, ValueRange carried,
+SmallVector<Value> PairColumns::forHeads(Frame &block, ValueRange carried,
                                          function_ref<SmallVector<Value>(Frame &, ValueRange)> body) {
   if (!loopsOverHeads(block))
     return body(block, carried);
@@ -52,25 +40,24 @@ SmallVector<Value> PairEmitter::forHeads(Frame &block, ValueRange carried,
   });
 }
 
-void PairEmitter::zeroKind(PairOutput kind, Frame &frame, ArrayRef<PairResult> results) {
+void PairColumns::zeroKind(PairOutput kind, Frame &frame) {
   for (auto [index, plan] : llvm::enumerate(results))
     if (op.getSum(index).getKind() == kind)
-      guarded(plan.requested, [&] { emitter.store(zerosOf(index, frame).front(), plan.memory, frame); });
+      tiles.ifRequested(plan,
+                        [&] { emitter.store(tiles.zerosOf(index, frame).front(), plan.memory, frame); });
 }
 
-void PairEmitter::zeroRows(Frame &rows, ArrayRef<PairResult> results) {
-  zeroKind(PairOutput::Rows, rows, results);
-}
+void PairColumns::zeroRows(Frame &rows) { zeroKind(PairOutput::Rows, rows); }
 
-void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
+void PairColumns::zeroMemory(Frame &block) {
   forHeads(block, {}, [&](Frame &head, ValueRange) {
-    zeroKind(PairOutput::Total, head, results);
+    zeroKind(PairOutput::Total, head);
     auto zeroTokens = [&](PairOutput kind, AxisRef token, int64_t step) {
       if (!sumsInto(op, kind))
         return;
       emitter.loop(emitter.constant(0), emitter.size(token), step, {}, [&](Value i, ValueRange) {
         Frame tokens = head.at(token, i, step);
-        zeroKind(kind, tokens, results);
+        zeroKind(kind, tokens);
         return SmallVector<Value>();
       });
     };
@@ -80,19 +67,13 @@ void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
   });
 }
 
-Value PairEmitter::lastKey(const Frame &columns) {
-  Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize));
-  past = arith::MinSIOp::create(emitter.builder, emitter.loc, past, emitter.size(AxisRole::Key));
-  return arith::SubIOp::create(emitter.builder, emitter.loc, past, emitter.constant(1));
-}
-
-VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
+VisibleRange PairColumns::visibleQueries(const Frame &columns) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)),
         keys = emitter.size(AxisRole::Key);
   VisibleRange range = ranges.queriesOf(
-      builder, loc, columns.uStart, lastKey(columns),
+      builder, loc, columns.uStart, emitter.lastKey(columns),
       [&](Value array, Value position) { return emitter.lookup(array, position, columns); },
       emitter.sizes.alignsQueries ? columnTile(op, emitter.sizes).queries : 1);
   // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not
@@ -102,14 +83,14 @@ VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   return range;
 }
 
-void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRange weights, Value visible) {
+void PairColumns::addToMemory(const Frame &pair, ValueRange weights, Value visible) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
-  for (auto [sum, plan] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), columns.results)) {
+  for (auto [sum, plan] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), results)) {
     bool isDiagonals = sum.getKind() == PairOutput::Diagonals;
     if (sum.getKind() != PairOutput::Rows && !isDiagonals)
       continue;
-    guarded(plan.requested, [&] {
+    tiles.ifRequested(plan, [&] {
       Frame inside = pair;
       Value weight = weights[sum.getYielded()];
       Value value;
@@ -121,45 +102,45 @@ void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRa
         value =
             tile::DotOp::create(builder, loc, weight, emitter.emit(op.getArrays()[sum.getArray()], inside),
                                 {AxisRole::Key}, /*c=*/Value(), visible);
-      emitter.accumulate(value, plan.memory, inside, /*atomic=*/columns.keysOnGrid);
+      emitter.accumulate(value, plan.memory, inside, /*atomic=*/keysOnGrid);
     });
   }
 }
 
-SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair, ValueRange carried,
+SmallVector<Value> PairColumns::addToColumns(const Columns &columns, Frame &pair, ValueRange carried,
                                              const Masking &ofTile) {
-  SmallVector<Value> products = emitProducts(pair), next;
-  Masking masking = maskProduct(pair, products, ofTile);
-  SmallVector<Value> weights = emitWeights(pair, products, /*maximum=*/{}, masking);
-  Value visible = emitVisible(pair, ofTile);
+  SmallVector<Value> products = tiles.emitProducts(pair), next;
+  Masking masking = masks.maskProduct(pair, products, ofTile);
+  SmallVector<Value> weights = masks.emitWeights(pair, products, /*maximum=*/{}, masking);
+  Value visible = masks.emitVisible(pair, ofTile);
   for (auto [index, before] :
        llvm::zip(llvm::concat<const int64_t>(columns.ofGroup, columns.ofHead), carried)) {
     PairSumAttr sum = op.getSum(index);
     Value row = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
-    next.push_back(guarded(columns.results[index].requested, before, [&](Value before) {
+    next.push_back(addRequested(results[index], before, [&](Value before) {
       SmallVector<AxisRef> over{AxisRole::Query};
       if (sum.getKind() == PairOutput::Total)
         over.push_back(AxisRole::Key);
-      return addContracted(before, weights[sum.getYielded()], row, over, visible);
+      return tiles.addContracted(before, weights[sum.getYielded()], row, over, visible);
     }));
   }
-  addToMemory(columns, pair, weights, visible);
+  addToMemory(pair, weights, visible);
   return next;
 }
 
-void PairEmitter::emitKeyOperands(Frame &keys, function_ref<bool(ArrayType)> which) {
-  if (endsKeyLoads()) {
+void PairColumns::emitKeyOperands(Frame &keys, function_ref<bool(ArrayType)> which) {
+  if (masks.endsKeyLoads()) {
     Value end = emitter.add(emitter.size(tile::kOffset), emitter.size(AxisRole::Query));
     keys.uEnd = arith::MinSIOp::create(emitter.builder, emitter.loc, end, emitter.size(AxisRole::Key));
   }
-  emitOperands(keys, which);
+  tiles.emitOperands(keys, which);
   keys.uEnd = {};
 }
 
-SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, ValueRange groupSums) {
-  emitKeyOperands(head, [](ArrayType type) { return !varies(type, AxisRole::Query); });
+SmallVector<Value> PairColumns::emitHead(const Columns &columns, Frame &head, ValueRange groupSums) {
+  emitKeyOperands(head, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Query); });
   SmallVector<Value> carried(groupSums);
-  carried.append(zerosOf(columns.ofHead, head));
+  carried.append(tiles.zerosOf(columns.ofHead, head));
   int64_t step = columnTile(op, emitter.sizes).queries;
   SmallVector<int64_t> summed = llvm::map_to_vector(
       op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
@@ -167,45 +148,47 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   masking.masked = masking.edgeOfQueries = true;
   // Queries and keys may hold what is no number, the saved maximum of a row among it; only pairs that are
   // visible hand it on.
-  masking.product = chooseProduct(
-      summed, [](ArrayType type) { return !varies(type, AxisRole::Query) && !varies(type, AxisRole::Key); });
+  masking.product = masks.chooseProduct(summed, [](ArrayType type) {
+    return !ScoreTiles::varies(type, AxisRole::Query) && !ScoreTiles::varies(type, AxisRole::Key);
+  });
   VisibleRange range = visibleQueries(head);
-  SmallVector<Value> sums = emitSegments(range, step, step, carried, masking,
-                                         [&](Value i, ValueRange carried, const Masking &masking) {
-                                           Frame pair = head;
-                                           pair.tStart = i;
-                                           pair.tSize = step;
-                                           endLoads(pair, AxisRole::Query, range.end);
-                                           return addToColumns(columns, pair, carried, masking);
-                                         });
+  SmallVector<Value> sums = walk.emit(range, step, step, carried, masking,
+                                      [&](Value i, ValueRange carried, const Masking &masking) {
+                                        Frame pair = head;
+                                        pair.tStart = i;
+                                        pair.tSize = step;
+                                        masks.endLoads(pair, AxisRole::Query, range.end);
+                                        return addToColumns(columns, pair, carried, masking);
+                                      });
   if (!columns.ofHead.empty())
     finish(columns, columns.ofHead, ArrayRef(sums).drop_front(groupSums.size()), head);
   sums.truncate(groupSums.size());
   return sums;
 }
 
-void PairEmitter::finish(const Columns &columns, ArrayRef<int64_t> results, ValueRange sums,
+void PairColumns::finish(const Columns &columns, ArrayRef<int64_t> complete, ValueRange sums,
                          const Frame &frame) {
   Frame done = frame;
-  if (endsKeyLoads())
+  if (masks.endsKeyLoads())
     done.tiles.clear(); // what else reads keys reads those too that no query sees
-  for (auto [index, sum] : llvm::zip(results, sums)) {
-    const PairResult &plan = columns.results[index];
+  for (auto [index, sum] : llvm::zip(complete, sums)) {
+    const PairResult &plan = results[index];
     if (op.getSum(index).getKind() == PairOutput::Columns)
       done.tiles[op.getResult(index)] = sum;
-    else if (columns.keysOnGrid)
-      guarded(plan.requested, [&, sum = sum] { emitter.store(sum, plan.memory, frame); });
+    else if (keysOnGrid)
+      tiles.ifRequested(plan, [&, sum = sum] { emitter.store(sum, plan.memory, frame); });
     else
-      guarded(plan.requested, [&, sum = sum] { emitter.accumulate(sum, plan.memory, frame); });
+      tiles.ifRequested(plan, [&, sum = sum] { emitter.accumulate(sum, plan.memory, frame); });
   }
   columns.finish(done);
 }
 
-void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
-  SmallVector<Value> zeros = zerosOf(columns.ofGroup, keys);
+void PairColumns::emitKeys(const Columns &columns, Frame &keys) {
+  SmallVector<Value> zeros = tiles.zerosOf(columns.ofGroup, keys);
   if (loopsOverHeads(keys))
-    emitKeyOperands(
-        keys, [](ArrayType type) { return !varies(type, AxisRole::Query) && !type.has(AxisRole::Head); });
+    emitKeyOperands(keys, [](ArrayType type) {
+      return !ScoreTiles::varies(type, AxisRole::Query) && !type.has(AxisRole::Head);
+    });
   // Each head's share is summed by itself and then added: one sum through all heads of a group has more
   // rounding errors than eager code, which adds up heads' sums. Threads of a GPU have no registers for two.
   bool apart = loopsOverHeads(keys) && emitter.sizes.rowSums == RowSums::Parts;
@@ -219,10 +202,9 @@ void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
   this->finish(columns, columns.ofGroup, sums, keys);
 }
 
-void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> results,
-                              function_ref<void(Frame &)> finish) {
+void PairColumns::emit(Frame &block, Value parts, function_ref<void(Frame &)> finish) {
   int64_t step = columnTile(op, emitter.sizes).keys;
-  Columns columns{results, finish, {}, {}, hasKeysOnGrid(op, emitter.sizes)};
+  Columns columns{finish, {}, {}};
   bool heads = loopsOverHeads(block);
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>()))
     if (sum.getKind() == PairOutput::Columns || sum.getKind() == PairOutput::Total) {
@@ -233,11 +215,11 @@ void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> re
     return arith::MulIOp::create(emitter.builder, emitter.loc, count, emitter.constant(step));
   };
   Value first = blocksOf(block.indices.lookup(TileEmitter::kPartAxis));
-  if (columns.keysOnGrid) {
+  if (keysOnGrid) {
     Frame keys = block.at(AxisRole::Key, first, step);
     return emitKeys(columns, keys);
   }
-  zeroMemory(block, results);
+  zeroMemory(block);
   emitter.loop(first, emitter.size(AxisRole::Key), blocksOf(parts), {}, [&](Value j, ValueRange) {
     Frame keys = block.at(AxisRole::Key, j, step);
     emitKeys(columns, keys);

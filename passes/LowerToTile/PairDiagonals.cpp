@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Sums along diagonals, in a kernel whose blocks walk along them.
-//
-// Score tiles whose queries less their keys are one number hold the same lags at the same places, so a block
-// adds them up place by place, and stores one tile:
-//
-//               u
-//        +---+---+---+        shift = S (k - (blocks of keys) + 1), for k = -1, 0, 1, ..
-//        | 0 | 1 |   |        tile (t0, t0 - shift): query t0 + i and key t0 - shift + j have lag index
-//      t +---+---+---+            shift + U + i - j, behind the margin
-//        |   | 0 | 1 |        memory [part = S, .., lag]: the place (i, j) of walk k is element
-//        +---+---+---+            part = j, lag = shift + U + i - j
-//        |   |   | 0 |        of one walk alone, since i + shift tells them apart. What is read is summed
-//        over parts,
-//        +---+---+---+        in order.
-//
-// Every element but the margins is written: for each j, i + shift takes all values from -S ceil(U / S) on.
-// Sums over lags leave the margins out.
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PairDiagonals.h"
+
+#include "passes/LowerToTile/PairTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace taylor;
 
-void PairEmitter::emitWalk(Frame &block, Value walk, ArrayRef<PairResult> results) {
+void PairDiagonals::emitWalk(Frame &block, Value walk) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   int64_t step = diagonalTile(op, emitter.sizes);
@@ -59,22 +42,22 @@ void PairEmitter::emitWalk(Frame &block, Value walk, ArrayRef<PairResult> result
       op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
   masking.product = findMaskedProduct(op, summed, [](Value) { return true; });
   Frame origin = at(emitter.constant(0));
-  SmallVector<Value> zeros(op.getNumResults(), emitter.splat(pairType(origin), 0.0));
+  SmallVector<Value> zeros(op.getNumResults(), emitter.splat(tiles.pairType(origin), 0.0));
   SmallVector<Value> sums =
       emitter.loop(times(first), times(last), step, zeros, [&](Value queries, ValueRange carried) {
         Frame pair = at(queries);
-        SmallVector<Value> products = emitProducts(pair), next;
-        Masking ofTile = maskProduct(pair, products, masking);
-        SmallVector<Value> weights = emitWeights(pair, products, /*maximum=*/{}, ofTile);
+        SmallVector<Value> products = tiles.emitProducts(pair), next;
+        Masking ofTile = masks.maskProduct(pair, products, masking);
+        SmallVector<Value> weights = masks.emitWeights(pair, products, /*maximum=*/{}, ofTile);
         for (auto [sum, before] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), carried))
           next.push_back(emitter.combine(Reduction::Sum, before, weights[sum.getYielded()]));
         return next;
       });
   for (auto [sum, plan] : llvm::zip(sums, results))
-    guarded(plan.requested, [&, sum = sum, &plan = plan] { emitter.storeWalk(sum, plan.memory, origin); });
+    tiles.ifRequested(plan, [&, sum = sum, &plan = plan] { emitter.storeWalk(sum, plan.memory, origin); });
 }
 
-void PairEmitter::emitDiagonals(Frame &block, Value blocks, ArrayRef<PairResult> results) {
+void PairDiagonals::emit(Frame &block, Value blocks) {
   OpBuilder &builder = emitter.builder;
   int64_t step = diagonalTile(op, emitter.sizes);
   // There may be two walks more than blocks: the shortest ones, so one block takes several.
@@ -82,10 +65,10 @@ void PairEmitter::emitDiagonals(Frame &block, Value blocks, ArrayRef<PairResult>
   for (AxisRef token : {AxisRole::Query, AxisRole::Key})
     walks = emitter.add(
         walks, arith::CeilDivSIOp::create(builder, emitter.loc, emitter.size(token), emitter.constant(step)));
-  emitter.loop(
-      block.indices.lookup(TileEmitter::kPartAxis), walks, blocks, {}, [&](Value number, ValueRange) {
-        Frame inside = block;
-        emitWalk(inside, arith::SubIOp::create(builder, emitter.loc, number, emitter.constant(1)), results);
-        return SmallVector<Value>();
-      });
+  emitter.loop(block.indices.lookup(TileEmitter::kPartAxis), walks, blocks, {},
+               [&](Value number, ValueRange) {
+                 Frame inside = block;
+                 emitWalk(inside, arith::SubIOp::create(builder, emitter.loc, number, emitter.constant(1)));
+                 return SmallVector<Value>();
+               });
 }

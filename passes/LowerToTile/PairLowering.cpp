@@ -4,7 +4,8 @@
 #include "passes/LowerToTile/FunctionRewrites.h"
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PairRows.h"
+#include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
@@ -64,7 +65,7 @@ struct PairwiseLowering : LoweringOpInterface::ExternalModel<PairwiseLowering, P
           kept.keep(result, "blocks add to it in memory");
   }
   Value emitTile(Operation *op, Value result, TileEmitter &emitter, Frame &frame) const {
-    PairEmitter(emitter, cast<PairwiseOp>(op)).emitRows(frame); // fills in all of its results
+    PairRows(emitter, cast<PairwiseOp>(op)).emit(frame); // fills in all of its results
     return frame.tiles.lookup(result);
   }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Sums into rows: queries outside, keys inside.
+#include "passes/LowerToTile/PairRows.h"
+
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PairTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,7 +15,7 @@ static Value multiply(OpBuilder &builder, Location loc, ValueRange s) {
   return arith::MulFOp::create(builder, loc, s[0], s[1]);
 }
 
-std::optional<double> PairEmitter::countedConstant(PairSumAttr sum) {
+std::optional<double> PairRows::countedConstant(PairSumAttr sum) {
   FloatAttr constant;
   Operation *yield = op.getWeight().front().getTerminator();
   if (sum.getArray() < 0 && ranges.canCount() &&
@@ -24,7 +24,7 @@ std::optional<double> PairEmitter::countedConstant(PairSumAttr sum) {
   return std::nullopt;
 }
 
-Value PairEmitter::emitCount(double constant, tile::TileType type, Frame &frame) {
+Value PairRows::emitCount(double constant, tile::TileType type, Frame &frame) {
   Location loc = emitter.loc;
   auto emitAll = [&](ArrayRef<Value> arrays) {
     return llvm::map_to_vector(arrays, [&](Value array) { return emitter.emit(array, frame); });
@@ -59,7 +59,7 @@ Value PairEmitter::emitCount(double constant, tile::TileType type, Frame &frame)
   return broadcastTile(emitter.builder, loc, program.emit(product).front(), type);
 }
 
-Value PairEmitter::emitFirstMaximum(Frame &frame) {
+Value PairRows::emitFirstMaximum(Frame &frame) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Region &region = op.getMaximum();
@@ -78,7 +78,7 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
   SmallVector<Value> arguments;
   for (BlockArgument argument : region.getArguments()) {
     Value array = op.getArrayOf(argument);
-    if (array && !varies(cast<ArrayType>(array.getType()), AxisRole::Key))
+    if (array && !ScoreTiles::varies(cast<ArrayType>(array.getType()), AxisRole::Key))
       arguments.push_back(program.input(emitter.emit(array, frame)));
     else
       arguments.push_back(
@@ -88,7 +88,7 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
   return broadcastTile(builder, loc, program.emit(floor).front(), type);
 }
 
-VisibleRange PairEmitter::visibleKeys(const Frame &rows) {
+VisibleRange PairRows::visibleKeys(const Frame &rows) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Value first = emitter.add(emitter.size(tile::kOffset), rows.tStart);
@@ -100,19 +100,19 @@ VisibleRange PairEmitter::visibleKeys(const Frame &rows) {
                        [&](Value array, Value position) { return emitter.lookup(array, position, rows); });
 }
 
-PairEmitter::Rescaling PairEmitter::emitMaximum(Frame &pair, ValueRange products, Value before,
-                                                const Masking &masking) {
+PairRows::Rescaling PairRows::emitMaximum(Frame &pair, ValueRange products, Value before,
+                                          const Masking &masking) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   ScalarProgram program(emitter, pair);
-  SmallVector<Value> arguments = emitArguments(program, pair, products);
+  SmallVector<Value> arguments = tiles.emitArguments(program, pair, products);
   double least = leastOf(op.getRealType());
   Value x = program.inlineRegion(op.getMaximum(), arguments).front();
   if (masking.masked && !masking.cut)
-    x = selectVisible(program, emitMask(program, pair, masking.edgeOfQueries), x, least);
-  Value tile = broadcastTile(builder, loc, program.emit(x).front(), pairType(pair));
+    x = masks.selectVisible(program, masks.emitMask(program, pair, masking.edgeOfQueries), x, least);
+  Value tile = broadcastTile(builder, loc, program.emit(x).front(), tiles.pairType(pair));
   if (masking.cut)
-    tile = maskTiles(pair, tile, least, masking).front();
+    tile = masks.maskTiles(pair, tile, least, masking).front();
   Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::max, tile, {AxisRole::Key});
   auto rescaling =
       tile::MapOp::create(builder, loc, {before, ofTile}, [](OpBuilder &inner, Location loc, ValueRange s) {
@@ -123,37 +123,37 @@ PairEmitter::Rescaling PairEmitter::emitMaximum(Frame &pair, ValueRange products
   return {rescaling.getResult(0), rescaling.getResult(1)};
 }
 
-bool PairEmitter::dependsOnMaximum(int64_t yielded) {
+bool PairRows::dependsOnMaximum(int64_t yielded) {
   if (!op.hasMaximum())
     return false;
   Block &block = op.getWeight().front();
   return collectScalars(block.getTerminator()->getOperand(yielded)).contains(block.getArguments().back());
 }
 
-SmallVector<Value> PairEmitter::addToRows(Frame &pair, ArrayRef<int64_t> looped, ValueRange carried,
-                                          const Masking &ofTile) {
-  SmallVector<Value> products = emitProducts(pair), next;
-  Masking masking = maskProduct(pair, products, ofTile);
+SmallVector<Value> PairRows::addToRows(Frame &pair, ArrayRef<int64_t> looped, ValueRange carried,
+                                       const Masking &ofTile) {
+  SmallVector<Value> products = tiles.emitProducts(pair), next;
+  Masking masking = masks.maskProduct(pair, products, ofTile);
   Rescaling rescaling;
   if (op.hasMaximum()) {
     rescaling = emitMaximum(pair, products, carried.front(), masking);
     next.push_back(rescaling.maximum);
     carried = carried.drop_front();
   }
-  SmallVector<Value> weights = emitWeights(pair, products, rescaling.maximum, masking);
-  Value visible = emitVisible(pair, ofTile);
+  SmallVector<Value> weights = masks.emitWeights(pair, products, rescaling.maximum, masking);
+  Value visible = masks.emitVisible(pair, ofTile);
   for (auto [index, before] : llvm::zip(looped, carried)) {
     PairSumAttr sum = op.getSum(index);
     if (dependsOnMaximum(sum.getYielded()))
       before = emitter.map({before, rescaling.factor}, multiply);
     Value column = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
-    next.push_back(addContracted(before, weights[sum.getYielded()], column, {AxisRole::Key}, visible));
+    next.push_back(tiles.addContracted(before, weights[sum.getYielded()], column, {AxisRole::Key}, visible));
   }
   return next;
 }
 
-void PairEmitter::emitRows(Frame &frame) {
-  emitOperands(frame, [](ArrayType type) { return !varies(type, AxisRole::Key); });
+void PairRows::emit(Frame &frame) {
+  tiles.emitOperands(frame, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Key); });
   SmallVector<int64_t> looped;
   Value maximum; // where it is asked for
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
@@ -174,24 +174,25 @@ void PairEmitter::emitRows(Frame &frame) {
   SmallVector<Value> zeros;
   if (op.hasMaximum())
     zeros.push_back(emitFirstMaximum(frame));
-  zeros.append(zerosOf(looped, frame));
+  zeros.append(tiles.zerosOf(looped, frame));
   int64_t step = rowTile(op, emitter.sizes).keys, edge = std::min(step, emitter.sizes.edgeKeys);
   SmallVector<int64_t> summed =
       llvm::map_to_vector(looped, [&](int64_t sum) { return int64_t(op.getSum(sum).getYielded()); });
   Masking masking;
   masking.masked = true;
   // Rows do not meet. A key may hold what is no number, which rows that see it may have, and no others.
-  masking.product = chooseProduct(summed, [](ArrayType type) { return !varies(type, AxisRole::Key); });
+  masking.product =
+      masks.chooseProduct(summed, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Key); });
   VisibleRange range = visibleKeys(frame);
   if (Value asked = frame.asked.lookup(op))
     for (Value *bound : {&range.fullBegin, &range.fullEnd, &range.end})
       *bound = arith::SelectOp::create(emitter.builder, emitter.loc, asked, *bound, range.begin);
-  SmallVector<Value> sums = emitSegments(
-      range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
+  SmallVector<Value> sums =
+      walk.emit(range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
         Frame pair = frame;
         pair.uStart = j;
         pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
-        endLoads(pair, AxisRole::Key, range.end);
+        masks.endLoads(pair, AxisRole::Key, range.end);
         return addToRows(pair, looped, carried, masking);
       });
   if (maximum)

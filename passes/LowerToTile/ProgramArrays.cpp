@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/ProgramArrays.h"
 #include "passes/LowerToTile/KernelGrid.h"
-#include "passes/LowerToTile/StateEmitter.h"
+#include "passes/LowerToTile/StateChunks.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 
@@ -82,7 +82,7 @@ tile::ArrayType ProgramArrays::sumMemory(KernelOp kernel, OpResult sum) const {
 tile::ArrayType ProgramArrays::storedMemory(KernelOp kernel, StoreOp store) const {
   ArrayType type = arrayTypeOf(store.getValue());
   if (auto states = store.getValue().getDefiningOp<StatesOp>())
-    return StateEmitter::memoryType(states, type);
+    return StateChunks::memoryType(states, type);
   return store.getParts() ? partsMemory(kernel, type) : storageOf(type, type.getScalarType());
 }
 

@@ -3,7 +3,7 @@
 // States of the chunked and the recurrent form: which arrays have memory for them, and their tiles.
 #include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
-#include "passes/LowerToTile/StateEmitter.h"
+#include "passes/LowerToTile/StateReads.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 
@@ -18,7 +18,7 @@ struct EdgeLowering : LoweringOpInterface::ExternalModel<EdgeLowering, EdgeOp> {
   }
   bool readsElsewhere(Operation *) const { return true; }
   Value emitTile(Operation *op, Value, TileEmitter &emitter, Frame &frame) const {
-    return StateEmitter(emitter).emitEdge(cast<EdgeOp>(op), frame);
+    return StateReads(emitter).emitEdge(cast<EdgeOp>(op), frame);
   }
 };
 
@@ -74,14 +74,14 @@ template <typename Model, typename Op> struct PanelLowering : LoweringOpInterfac
 
 struct ReadStatesLowering : PanelLowering<ReadStatesLowering, ReadStatesOp> {
   Value emitTile(Operation *op, Value result, TileEmitter &emitter, Frame &frame) const {
-    StateEmitter(emitter).emitRead(cast<ReadStatesOp>(op), frame); // fills in all of its results
+    StateReads(emitter).emitRead(cast<ReadStatesOp>(op), frame); // fills in all of its results
     return frame.tiles.lookup(result);
   }
 };
 
 struct ContractStatesLowering : PanelLowering<ContractStatesLowering, ContractStatesOp> {
   Value emitTile(Operation *op, Value, TileEmitter &emitter, Frame &frame) const {
-    return StateEmitter(emitter).emitContract(cast<ContractStatesOp>(op), frame);
+    return StateReads(emitter).emitContract(cast<ContractStatesOp>(op), frame);
   }
 };
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The recurrent form: token after token, each panel of the states is read, added to, written and contracted
-// with what the queries of its heads read, so that it passes through memory once.
-#include "passes/LowerToTile/StateEmitter.h"
+#include "passes/LowerToTile/StateSteps.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -16,53 +11,7 @@ using namespace taylor;
 
 static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
 
-StateEmitter::Summed StateEmitter::summedBy(StepStatesOp op) {
-  return {op.getVectors(),
-          op.getValues(),
-          {},
-          op.getFeatures(),
-          {},
-          op.getMass(),
-          AxisRole::Key,
-          typeOf(op.getStates().front()).getScalarType()};
-}
-
-/// sum + a b, element by element.
-static Value multiplyAdd(TileEmitter &emitter, Value a, Value b, Value sum) {
-  return emitter.map({a, b, sum}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    return math::FmaOp::create(inner, where, s[0], s[1], s[2]);
-  });
-}
-
-SmallVector<Value> StateEmitter::maskToken(const Summed &op, Frame &token, Value isThere) {
-  auto orZero = [&](OpBuilder &inner, Location where, Value x) {
-    return buildOrZero(inner, where, isThere, x);
-  };
-  SmallVector<Value> masked;
-  for (Value value : op.values)
-    masked.push_back(
-        emitter.map(emitter.emit(value, token), [&](OpBuilder &inner, Location where, ValueRange s) {
-          return orZero(inner, where, s[0]);
-        }));
-  if (op.mass) {
-    Value one = arith::ConstantOp::create(builder, emitter.loc, builder.getFloatAttr(op.real, 1.0));
-    Value number = orZero(builder, emitter.loc, one);
-    masked.push_back(tile::SplatOp::create(builder, emitter.loc,
-                                           tile::TileType::get(builder.getContext(), {}, op.real), number));
-  }
-  return masked;
-}
-
-SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, ValueRange masked, Value start,
-                                          int64_t size, ValueRange sums) {
-  Value panel = expand(emitter.emit(op.vectors, token), op.features, start, size, {});
-  SmallVector<Value> next;
-  for (auto [sum, value] : llvm::zip(sums, masked))
-    next.push_back(multiplyAdd(emitter, panel, value, sum));
-  return next;
-}
-
-Value StateEmitter::loadKept(StepStatesOp op, Value token, Value isThere, const Frame &frame) {
+Value StateSteps::loadKept(Value token, Value isThere, const Frame &frame) {
   auto number = tile::TileType::get(builder.getContext(), {}, typeOf(op.getKeep()).getScalarType());
   Value kept = emitter.load(emitter.memory.values.lookup(op.getKeep()), number,
                             frame.at(AxisRole::Key, token, /*size=*/1));
@@ -73,32 +22,19 @@ Value StateEmitter::loadKept(StepStatesOp op, Value token, Value isThere, const 
   });
 }
 
-/// One token of the recurrence.
-struct StateEmitter::Step {
-  StepStatesOp op;
-  const Frame &frame; // of the group, or head, and the part of its panels
-  Value token;
-  ValueRange before;       // memory of the states that it adds to
-  ValueRange rows, states; // memory of what is read, and of the states with it
-  Frame queries, keys;     // at the token
-  Value isThere;           // whether there is such a token
-  Value kept;              // what is left of the states before it; null: all
-  bool heads;              // whether the heads of a group read the same states
-};
-
-void StateEmitter::forReaders(Step &step, function_ref<void(Frame &)> body) {
+void StateSteps::forReaders(Step &step, function_ref<void(Frame &)> body) {
   auto ofHead = [&](const Frame &head, ValueRange) {
     Frame inside = head;
     body(inside);
     return SmallVector<Value>();
   };
   if (step.heads)
-    forHeads(step.queries, {}, ofHead);
+    emitter.forHeads(step.queries, {}, ofHead);
   else
     ofHead(step.queries, {});
 }
 
-SmallVector<Value> StateEmitter::expandReader(StepStatesOp op, Frame &head, Value start) {
+SmallVector<Value> StateSteps::expandReader(Frame &head, Value start) {
   Value vectors = emitter.emit(op.getReaders(), head);
   SmallVector<Value> expanded;
   for (size_t r = 0; r < op.getReads().size(); ++r) {
@@ -106,61 +42,57 @@ SmallVector<Value> StateEmitter::expandReader(StepStatesOp op, Frame &head, Valu
     while (op.getWeights()[same] != op.getWeights()[r])
       ++same;
     expanded.push_back(same < r ? expanded[same]
-                                : expand(vectors, op.getFeatures(), start, emitter.sizes.stateFeatures,
-                                         op.getWeightValues(r)));
+                                : panels.expand(vectors, op.getFeatures(), start, emitter.sizes.stateFeatures,
+                                                op.getWeightValues(r)));
   }
   return expanded;
 }
 
-SmallVector<Value> StateEmitter::loadPanels(ValueRange memory, const Frame &frame, Value start) {
+SmallVector<Value> StateSteps::loadPanels(ValueRange memory, const Frame &frame, Value start) {
   return llvm::map_to_vector(
-      memory, [&](Value states) { return loadPanel(states, frame, start, emitter.sizes.stateFeatures); });
+      memory, [&](Value states) { return panels.load(states, frame, start, emitter.sizes.stateFeatures); });
 }
 
-/// What is left of a panel of the states before the step.
-SmallVector<Value> StateEmitter::loadBefore(Step &step, Value start) {
-  SmallVector<Value> panels = loadPanels(step.before, step.frame, start);
+SmallVector<Value> StateSteps::loadBefore(Step &step, Value start) {
+  SmallVector<Value> loaded = loadPanels(step.before, step.frame, start);
   if (step.kept)
-    for (Value &panel : panels) {
-      Value product = multiply(step.kept, panel);
-      panel = !step.op.getDocuments()
-                  ? product
-                  : emitter.map(
-                        {step.kept, product}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-                          Value zero = buildNumber(inner, where, s[0].getType(), 0.0);
-                          Value isOwn =
-                              arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, s[0], zero);
-                          return buildOrZero(inner, where, isOwn, s[1]);
-                        });
+    for (Value &panel : loaded) {
+      Value product = panels.multiply(step.kept, panel);
+      panel = !op.getDocuments() ? product
+                                 : emitter.map({step.kept, product},
+                                               [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                                                 Value zero = buildNumber(inner, where, s[0].getType(), 0.0);
+                                                 Value isOwn = arith::CmpFOp::create(
+                                                     inner, where, arith::CmpFPredicate::UNE, s[0], zero);
+                                                 return buildOrZero(inner, where, isOwn, s[1]);
+                                               });
     }
-  return panels;
+  return loaded;
 }
 
-void StateEmitter::readToken(Step &step, Frame &head, ValueRange expanded, ValueRange panels) {
-  for (auto [read, row, features] : llvm::zip(step.op.getReads(), step.rows, expanded)) {
-    Value products = multiply(features, panels[read]);
+void StateSteps::readToken(Frame &head, ValueRange expanded, ValueRange loaded) {
+  for (auto [read, row, features] : llvm::zip(op.getReads(), rows, expanded)) {
+    Value products = panels.multiply(features, loaded[read]);
     Value sum =
         tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, products, {AxisRole::Feature});
     emitter.accumulate(sum, row, head);
   }
 }
 
-/// Of a panel, for one token: the first head reads it in the registers where it is added to, the others where
-/// it was stored.
-void StateEmitter::stepPanel(Step &step, ArrayRef<Value> masked, Value start) {
+void StateSteps::stepPanel(Step &step, ArrayRef<Value> masked, Value start) {
   Frame keys = step.keys, head = step.queries;
   Value first, count;
   if (step.heads) {
-    std::tie(first, count) = headsOf(step.frame);
+    std::tie(first, count) = emitter.headsOf(step.frame);
     head.tiles.clear();
     head.indices[AxisRole::Head] = first;
   }
-  SmallVector<Value> expanded = expandReader(step.op, head, start);
+  SmallVector<Value> expanded = expandReader(head, start);
   SmallVector<Value> sums = loadBefore(step, start);
-  sums = addToken(summedBy(step.op), keys, masked, start, emitter.sizes.stateFeatures, sums);
-  for (auto [sum, memory] : llvm::zip(sums, step.states))
-    emitter.store(sum, memory, panelAt(step.frame, start));
-  readToken(step, head, expanded, sums);
+  sums = summed.addOne(keys, masked, start, emitter.sizes.stateFeatures, sums);
+  for (auto [sum, memory] : llvm::zip(sums, states))
+    emitter.store(sum, memory, panels.at(step.frame, start));
+  readToken(head, expanded, sums);
   if (!step.heads)
     return;
   Value one = emitter.constant(1);
@@ -168,47 +100,40 @@ void StateEmitter::stepPanel(Step &step, ArrayRef<Value> masked, Value start) {
   auto branch = scf::IfOp::create(builder, emitter.loc, others, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> panels = loadPanels(step.states, step.frame, start);
+  SmallVector<Value> stored = loadPanels(states, step.frame, start);
   emitter.loop(emitter.add(first, one), emitter.add(first, count), 1, {}, [&](Value index, ValueRange) {
     Frame other = step.queries;
     other.tiles.clear();
     other.indices[AxisRole::Head] = index;
-    readToken(step, other, expandReader(step.op, other, start), panels);
+    readToken(other, expandReader(other, start), stored);
     return SmallVector<Value>();
   });
 }
 
-/// Of a panel, for a tile of tokens of which the first counts.
-void StateEmitter::stepPanelOfTile(Step &step, ArrayRef<Value> masked, Value start) {
+void StateSteps::stepPanelOfTile(Step &step, ArrayRef<Value> masked, Value start) {
   Frame keys = step.keys;
   SmallVector<Value> sums = loadBefore(step, start);
-  sums = addTokens(summedBy(step.op), keys, masked, start, emitter.sizes.stateFeatures, sums);
-  for (auto [sum, memory] : llvm::zip(sums, step.states))
-    emitter.store(sum, memory, panelAt(step.frame, start));
+  sums = summed.add(keys, masked, start, emitter.sizes.stateFeatures, sums);
+  for (auto [sum, memory] : llvm::zip(sums, states))
+    emitter.store(sum, memory, panels.at(step.frame, start));
   forReaders(step, [&](Frame &head) {
-    SmallVector<Value> expanded = expandReader(step.op, head, start);
-    for (size_t r = 0; r < step.rows.size(); ++r)
-      emitter.accumulate(contract(expanded[r], sums[step.op.getReads()[r]], AxisRole::Feature), step.rows[r],
+    SmallVector<Value> expanded = expandReader(head, start);
+    for (size_t r = 0; r < rows.size(); ++r)
+      emitter.accumulate(panels.contract(expanded[r], sums[op.getReads()[r]], AxisRole::Feature), rows[r],
                          head);
   });
 }
 
-void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Value token, ValueRange before,
-                            ValueRange rows, ValueRange states) {
+void StateSteps::emitStep(const Frame &frame, Value parts, Value token, ValueRange before) {
   Location loc = emitter.loc;
   bool oneToken = emitter.sizes.stepTokens == 1;
   int64_t width = oneToken ? 0 : emitter.sizes.stepTokens;
   Value isThere =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, token, emitter.size(AxisRole::Key));
-  Step step{op,
-            frame,
-            token,
+  Step step{frame,
             before,
-            rows,
-            states,
             frame.at(AxisRole::Query, token, width),
             frame.at(AxisRole::Key, token, width),
-            isThere,
             Value(),
             !frame.indices.contains(AxisRole::Head) && typeOf(op.getReaders()).has(AxisRole::Head)};
   forReaders(step, [&](Frame &head) {
@@ -225,13 +150,13 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   emitter.emit(op.getVectors(), step.keys);
   SmallVector<Value> masked;
   if (oneToken) {
-    masked = maskToken(summedBy(op), step.keys, isThere);
+    masked = summed.maskOne(step.keys, isThere);
   } else {
     // The tokens behind it in the tile are none of its own, and their rows are written by their own steps.
-    masked = maskTokens(summedBy(op), step.keys, past);
+    masked = summed.mask(step.keys, past);
   }
   if (op.getKeep())
-    step.kept = loadKept(op, token, isThere, frame);
+    step.kept = loadKept(token, isThere, frame);
   Value panel = emitter.constant(emitter.sizes.stateFeatures);
   Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup(TileEmitter::kPartAxis), panel);
   Value stride = arith::MulIOp::create(builder, loc, parts, panel);
@@ -241,13 +166,13 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   });
 }
 
-void StateEmitter::emitSteps(StepStatesOp op, Frame &frame, Value parts, ValueRange rows, ValueRange states) {
+void StateSteps::emit(Frame &frame, Value parts) {
   SmallVector<Value> initial =
       llvm::map_to_vector(op.getInitial(), [&](Value array) { return emitter.memory.values.lookup(array); });
   // Without tokens, the first step hands on what it begins from.
-  emitStep(op, frame, parts, emitter.constant(0), initial, rows, states);
+  emitStep(frame, parts, emitter.constant(0), initial);
   emitter.loop(emitter.constant(1), emitter.size(AxisRole::Query), 1, {}, [&](Value token, ValueRange) {
-    emitStep(op, frame, parts, token, states, rows, states);
+    emitStep(frame, parts, token, states);
     return SmallVector<Value>();
   });
 }

@@ -219,3 +219,14 @@ Value TileEmitter::emit(Value array, Frame &frame) {
   frame.tiles[array] = tile;
   return tile;
 }
+
+SmallVector<Value> TileEmitter::forHeads(const Frame &frame, ValueRange carried,
+                                         function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
+  auto [first, count] = headsOf(frame);
+  return loop(first, add(first, count), 1, carried, [&](Value head, ValueRange carried) {
+    Frame inside = frame;
+    inside.tiles.clear();
+    inside.indices[AxisRole::Head] = head;
+    return body(inside, carried);
+  });
+}

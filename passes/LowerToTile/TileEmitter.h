@@ -81,6 +81,11 @@ public:
   loop(mlir::Value begin, mlir::Value end, mlir::Value step, mlir::ValueRange carried,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)> body);
 
+  /// Calls `body` for each head of the frame's group, or for all of them where it has none.
+  llvm::SmallVector<mlir::Value> forHeads(
+      const Frame &frame, mlir::ValueRange carried,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &head, mlir::ValueRange carried)> body);
+
   const ArrayMemory &memory;
   const TileSizes &sizes;
 

@@ -8,7 +8,7 @@
 #include "passes/Debug.h"
 #include "passes/Passes.h"
 #include "passes/Specification/Rewrites.h"
-#include "passes/States/StateCarrier.h"
+#include "passes/States/WindowCarrier.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
@@ -52,7 +52,7 @@ bool isLocal(Operation *op) {
     return false;
   std::optional<MutableOperandRange> documents = array.getDocuments();
   bool hasDocuments = documents && !documents->empty();
-  bool isWindow = array.getReach() == Reach::Window && array.getWindow() <= StateCarrier::kMostShifted;
+  bool isWindow = array.getReach() == Reach::Window && array.getWindow() <= WindowCarrier::kMostShifted;
   return array.getReach() == Reach::Own || (isWindow && !hasDocuments);
 }
 

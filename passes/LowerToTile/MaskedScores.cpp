@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What both loop nests share: operands, products, masks, weights, and the split into masked and full tiles.
-#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/MaskedScores.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -9,51 +7,13 @@
 using namespace mlir;
 using namespace taylor;
 
-PairEmitter::PairEmitter(TileEmitter &emitter, PairwiseOp op) : emitter(emitter), op(op), ranges(op) {}
-
-void PairEmitter::emitOperands(Frame &frame, function_ref<bool(ArrayType)> which) {
-  for (Value array : op.getArrays())
-    if (which(cast<ArrayType>(array.getType())))
-      emitter.emit(array, frame);
-}
-
-tile::TileType PairEmitter::pairType(const Frame &pair) {
-  MLIRContext *context = op.getContext();
-  return tile::TileType::get(context,
-                             {tile::Axis::get(context, AxisRole::Query, pair.tSize),
-                              tile::Axis::get(context, AxisRole::Key, pair.uSize)},
-                             op.getRealType());
-}
-
-SmallVector<Value> PairEmitter::emitProducts(Frame &pair) {
-  SmallVector<Value> products;
-  for (int64_t i = 0; i < op.getNumProducts(); ++i) {
-    auto [row, column] = op.getProduct(i);
-    SmallVector<AxisRef> channels;
-    for (StringAttr axis : cast<ArrayType>(row.getType()).getAxes())
-      if (!tile::isRole(axis) && cast<ArrayType>(column.getType()).has(axis))
-        channels.push_back(axis);
-    Value a = emitter.emit(row, pair), b = emitter.emit(column, pair);
-    products.push_back(tile::DotOp::create(emitter.builder, emitter.loc, a, b, channels));
-  }
-  return products;
-}
-
-SmallVector<Value> PairEmitter::emitArguments(ScalarProgram &program, Frame &pair, ValueRange products) {
-  SmallVector<Value> arguments;
-  for (Value product : products)
-    arguments.push_back(program.input(product));
-  for (int64_t scalar : op.getScalars())
-    arguments.push_back(program.input(emitter.emit(op.getArrays()[scalar], pair)));
-  return arguments;
-}
-
-void PairEmitter::endLoads(Frame &pair, AxisRef token, Value end) {
+void MaskedScores::endLoads(Frame &pair, AxisRef token, Value end) {
   if (emitter.sizes.exactMasks)
     return;
   if (!op.getVisible().empty())
     for (auto [scalar, argument] : llvm::zip(op.getScalars(), op.getVisible().getArguments()))
-      if (Value array = op.getArrays()[scalar]; !argument.use_empty() && typeOf(array).has(token))
+      if (Value array = op.getArrays()[scalar];
+          !argument.use_empty() && cast<ArrayType>(array.getType()).has(token))
         emitter.emit(array, pair);
   (token == AxisRole::Query ? pair.tEnd : pair.uEnd) = end;
 }
@@ -70,7 +30,7 @@ static bool isCausal(Value condition, Value u, Value t) {
          (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt);
 }
 
-Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries) {
+Value MaskedScores::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries) {
   OpBuilder &inner = program.builder();
   Location loc = program.getLoc();
   Value u = program.position(AxisRole::Key), t = program.position(AxisRole::Query);
@@ -81,7 +41,7 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
         queries = emitter.add(emitter.size(tile::kOffset), emitter.size(AxisRole::Query));
   SmallVector<Value> conditions;
   if (!op.getVisible().empty())
-    conditions = program.inlineRegion(op.getVisible(), emitArguments(program, pair, {}));
+    conditions = program.inlineRegion(op.getVisible(), scores.emitArguments(program, pair, {}));
   auto causal = llvm::find_if(conditions, [&](Value condition) { return isCausal(condition, u, t); });
   if (causal == conditions.end()) {
     conditions.push_back(isBelow(u, keys));
@@ -110,7 +70,7 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
   if (op.getChunk() && edgeOfQueries) {
     // At most one edge of chunks lies within a block of keys: those before it see no query behind it, nor
     // those behind it one before. The last tile of queries may reach beyond the chunk.
-    Value edge = ranges.chunkOf(emitter.builder, emitter.loc, lastKey(pair));
+    Value edge = ranges.chunkOf(emitter.builder, emitter.loc, emitter.lastKey(pair));
     Value before = isBelow(u, edge), isEarlier = isBelow(t, edge);
     conditions.push_back(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, before, isEarlier));
     conditions.push_back(isBelow(t, emitter.add(edge, emitter.constant(op.getChunk()))));
@@ -126,7 +86,7 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
   return mask;
 }
 
-Value PairEmitter::selectVisible(ScalarProgram &program, Value mask, Value scalar, double outside) {
+Value MaskedScores::selectVisible(ScalarProgram &program, Value mask, Value scalar, double outside) {
   if (!mask)
     return scalar;
   OpBuilder &inner = program.builder();
@@ -135,8 +95,8 @@ Value PairEmitter::selectVisible(ScalarProgram &program, Value mask, Value scala
   return arith::SelectOp::create(inner, loc, mask, scalar, other);
 }
 
-SmallVector<Value> PairEmitter::maskTiles(Frame &pair, ValueRange tiles, double outside,
-                                          const Masking &masking) {
+SmallVector<Value> MaskedScores::maskTiles(Frame &pair, ValueRange tiles, double outside,
+                                           const Masking &masking) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   auto masked = [&] {
@@ -158,16 +118,15 @@ SmallVector<Value> PairEmitter::maskTiles(Frame &pair, ValueRange tiles, double 
   return llvm::to_vector(ValueRange(branch.getResults()));
 }
 
-std::optional<MaskedProduct> PairEmitter::chooseProduct(ArrayRef<int64_t> summed,
-                                                        function_ref<bool(ArrayType array)> isFinite) {
+std::optional<MaskedProduct> MaskedScores::chooseProduct(ArrayRef<int64_t> summed,
+                                                         function_ref<bool(ArrayType array)> isFinite) {
   bool stored = endsKeyLoads();
   return findMaskedProduct(op, summed, [&](Value array) {
-    return isFinite(typeOf(array)) || (stored && emitter.memory.values.contains(array));
+    return isFinite(cast<ArrayType>(array.getType())) || (stored && emitter.memory.values.contains(array));
   });
 }
 
-PairEmitter::Masking PairEmitter::maskProduct(Frame &pair, SmallVectorImpl<Value> &products,
-                                              const Masking &masking) {
+Masking MaskedScores::maskProduct(Frame &pair, SmallVectorImpl<Value> &products, const Masking &masking) {
   // In the region of the weights it costs no sweep, if nothing else reads it.
   if (!masking.product || (!masking.cut && !op.hasMaximum()))
     return masking;
@@ -176,10 +135,10 @@ PairEmitter::Masking PairEmitter::maskProduct(Frame &pair, SmallVectorImpl<Value
   return {};
 }
 
-SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Value maximum,
-                                            const Masking &masking) {
+SmallVector<Value> MaskedScores::emitWeights(Frame &pair, ValueRange products, Value maximum,
+                                             const Masking &masking) {
   ScalarProgram program(emitter, pair);
-  SmallVector<Value> arguments = emitArguments(program, pair, products);
+  SmallVector<Value> arguments = scores.emitArguments(program, pair, products);
   if (maximum)
     arguments.push_back(program.input(maximum));
   Value mask;
@@ -200,7 +159,7 @@ SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Va
   }
   SmallVector<Value> tiles = program.emit(weights);
   for (Value &tile : tiles)
-    tile = broadcastTile(emitter.builder, emitter.loc, tile, pairType(pair));
+    tile = broadcastTile(emitter.builder, emitter.loc, tile, scores.pairType(pair));
   if (masking.cut) {
     llvm::SetVector<Value> distinct(tiles.begin(), tiles.end());
     SmallVector<Value> visible = maskTiles(pair, distinct.getArrayRef(), 0.0, masking);
@@ -210,7 +169,7 @@ SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Va
   return tiles;
 }
 
-Value PairEmitter::emitVisible(Frame &pair, const Masking &masking) {
+Value MaskedScores::emitVisible(Frame &pair, const Masking &masking) {
   bool hasArrays = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
                                 [](PairSumAttr sum) { return sum.getArray() >= 0; });
   if (!emitter.sizes.exactMasks || !masking.masked || !hasArrays)
@@ -231,88 +190,4 @@ Value PairEmitter::emitVisible(Frame &pair, const Masking &masking) {
   visible.getBody().takeBody(numbers.getBody());
   numbers.erase();
   return visible.getResult(0);
-}
-
-Value PairEmitter::addContracted(Value before, Value weight, Value array, ArrayRef<AxisRef> over,
-                                 Value visible) {
-  OpBuilder &builder = emitter.builder;
-  if (array)
-    return tile::DotOp::create(builder, emitter.loc, weight, array, over, before, visible);
-  Value ofTile = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, weight, over);
-  return emitter.combine(Reduction::Sum, before, ofTile);
-}
-
-SmallVector<Value> PairEmitter::zerosOf(ArrayRef<int64_t> results, const Frame &frame) {
-  return llvm::map_to_vector(results, [&](int64_t result) {
-    return emitter.splat(emitter.tileType(cast<ArrayType>(op.getResult(result).getType()), frame), 0.0);
-  });
-}
-
-SmallVector<Value> PairEmitter::emitSingleLoop(const VisibleRange &range, int64_t step, ValueRange carried,
-                                               Masking masking, TileBody body) {
-  OpBuilder &builder = emitter.builder;
-  Location loc = emitter.loc;
-  return emitter.loop(range.begin, range.end, step, carried, [&](Value index, ValueRange carried) {
-    if (!range.neverFull) {
-      Value past = emitter.add(index, emitter.constant(step));
-      masking.cut = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, past, range.fullEnd);
-      if (!range.fullFromStart) {
-        Value before = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, index, range.fullBegin);
-        masking.cut = arith::OrIOp::create(builder, loc, before, masking.cut);
-      }
-    }
-    return body(index, carried, masking);
-  });
-}
-
-SmallVector<Value> PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge,
-                                             ValueRange carried, const Masking &masking, TileBody body) {
-  if (emitter.sizes.singleLoop)
-    return emitSingleLoop(range, step, carried, masking, body);
-  OpBuilder &builder = emitter.builder;
-  Location loc = emitter.loc;
-  SmallVector<Value> values(carried);
-  auto segment = [&](Value begin, Value end, int64_t by, bool masked) {
-    values = emitter.loop(begin, end, by, values, [&](Value index, ValueRange carried) {
-      return body(index, carried, masked ? masking : Masking());
-    });
-  };
-  if (range.neverFull) {
-    segment(range.begin, range.end, edge, true);
-    return values;
-  }
-  auto sub = [&](Value a, Value b) -> Value { return arith::SubIOp::create(builder, loc, a, b); };
-  auto times = [&](Value a, int64_t b) -> Value {
-    return arith::MulIOp::create(builder, loc, a, emitter.constant(b));
-  };
-  auto tiles = [&](Value from, Value to, int64_t by, bool up) -> Value {
-    Value length = arith::MaxSIOp::create(builder, loc, sub(to, from), emitter.constant(0));
-    if (up)
-      return arith::CeilDivSIOp::create(builder, loc, length, emitter.constant(by));
-    return arith::DivSIOp::create(builder, loc, length, emitter.constant(by));
-  };
-  // Whole tiles of the full part, counted from `begin`: [begin, first) masked, [first, second) full, [second,
-  // end) masked.
-  Value first = range.begin;
-  if (!range.fullFromStart)
-    first = emitter.add(range.begin, times(tiles(range.begin, range.fullBegin, edge, /*up=*/true), edge));
-  Value second = emitter.add(first, times(tiles(first, range.fullEnd, step, /*up=*/false), step));
-  if (range.fullFromStart) {
-    segment(first, second, step, false);
-    segment(second, range.end, edge, true);
-    return values;
-  }
-  // Both masked parts are one loop, so that its body is compiled once.
-  Value before =
-      tiles(range.begin, arith::MinSIOp::create(builder, loc, first, range.end), edge, /*up=*/true);
-  Value after = tiles(second, range.end, edge, /*up=*/true);
-  values = emitter.loop(
-      emitter.constant(0), emitter.add(before, after), 1, values, [&](Value number, ValueRange carried) {
-        Value isBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, before);
-        Value base =
-            arith::SelectOp::create(builder, loc, isBefore, range.begin, sub(second, times(before, edge)));
-        return body(emitter.add(base, times(number, edge)), carried, masking);
-      });
-  segment(first, second, step, false);
-  return values;
 }

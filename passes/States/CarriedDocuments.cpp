@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Documents that go on in another call. taylor-add-documents knows a document by the position of its first
-// token. In the whole sequence this says which tokens go on from the calls before: those whose document
-// starts before the call's first token. Masks only compare it, so they count within the call, where tiles of
-// other documents are skipped by it.
-#include "dialect/Taylor/ArrayBuilder.h"
-#include "passes/Specification/DocumentMask.h"
-#include "passes/States/StateCarrier.h"
+#include "passes/States/CarriedDocuments.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Specification/DocumentMask.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -24,7 +17,7 @@ static Value cloneArray(OpBuilder &builder, Value array, IRMapping &copies) {
   return copies.lookup(array);
 }
 
-void StateCarrier::partDocuments() {
+void CarriedDocuments::part() {
   SmallVector<OpOperand *> reads;
   auto collect = [&](OpOperand &read) {
     Value array = read.get();
@@ -35,7 +28,7 @@ void StateCarrier::partDocuments() {
     documents = array;
     reads.push_back(&read);
   };
-  for (Operation &op : body()) {
+  for (Operation &op : carried.body()) {
     if (isa<PairwiseOp>(op))
       for (OpOperand &operand : op.getOpOperands())
         collect(operand);
@@ -44,7 +37,7 @@ void StateCarrier::partDocuments() {
         collect((*within)[0]);
   }
   localDocuments = documents;
-  if (!documents || mode == CarryMode::Queries)
+  if (!documents || carried.mode == CarryMode::Queries)
     return;
   IRMapping copies;
   builder.setInsertionPointAfterValue(documents);
@@ -56,44 +49,43 @@ void StateCarrier::partDocuments() {
   }
 }
 
-Value StateCarrier::getStarts(AxisRef token) {
+Value CarriedDocuments::getStarts(AxisRef token) {
   if (!documents || token == AxisRole::Key)
     return documents;
-  Value &known = starts;
-  if (!known) {
+  if (!starts) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(documents);
-    known = AlignOp::create(builder, loc, arrayTypeOf(documents).renamed(AxisRole::Key, AxisRole::Query),
-                            documents, axisAttr(builder, AxisRole::Query));
+    starts = AlignOp::create(builder, loc, arrayTypeOf(documents).renamed(AxisRole::Key, AxisRole::Query),
+                             documents, axisAttr(builder, AxisRole::Query));
   }
-  return known;
+  return starts;
 }
 
-Value StateCarrier::getLastStart() {
+Value CarriedDocuments::getLastStart() {
   if (lastStart)
     return lastStart;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(documents);
   // Without tokens, the document of the one before goes on.
   Value before =
-      buildMap(builder, loc, getPosition(), {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+      buildMap(builder, loc, places.getPosition(), {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
         return arith::SubFOp::create(b, at, x[0], buildNumber(b, at, x[0].getType(), 1.0));
       });
-  return lastStart = buildAtLast(documents, AxisRole::Key, before);
+  return lastStart = places.buildAtLast(documents, AxisRole::Key, before);
 }
 
-Value StateCarrier::buildStartOf(AxisRef token, int64_t number) {
+Value CarriedDocuments::buildStartOf(AxisRef token, int64_t number) {
   return buildReduce(builder, loc, Reduction::Sum, token, getStarts(token), {},
                      [&](OpBuilder &b, Location at, ValueRange x) -> Value {
-                       Value which = buildNumber(b, at, real(), double(number));
+                       Value which = buildNumber(b, at, carried.real(), double(number));
                        Value is = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ,
-                                                        buildLocalIndex(b, at, token), which);
+                                                        places.buildLocalIndex(b, at, token), which);
                        Value start = StopGradientOp::create(b, at, x[0]);
                        return buildOrZero(b, at, is, start);
                      });
 }
 
-Value StateCarrier::keepWhere(const Where &where, Value array) {
+Value CarriedDocuments::keepWhere(const Where &where, Value array) {
   SmallVector<Value> arrays{where.x, where.y};
   if (array)
     arrays.insert(arrays.begin(), array);
@@ -101,14 +93,14 @@ Value StateCarrier::keepWhere(const Where &where, Value array) {
                   [&](OpBuilder &b, Location at, ValueRange s) -> Value {
                     ValueRange compared = s.take_back(2);
                     Value is = arith::CmpFOp::create(b, at, where.predicate, compared[0], compared[1]);
-                    return buildOrZero(b, at, is, array ? s[0] : buildNumber(b, at, real(), 1.0));
+                    return buildOrZero(b, at, is, array ? s[0] : buildNumber(b, at, carried.real(), 1.0));
                   });
 }
 
-Value StateCarrier::keepIfBegun(Value array, Value starts) {
+Value CarriedDocuments::keepIfBegun(Value array, Value starts) {
   return starts ? keepWhere(goesOn(starts), array) : array;
 }
 
-Value StateCarrier::keepLastDocument(Value array, AxisRef token) {
+Value CarriedDocuments::keepLastDocument(Value array, AxisRef token) {
   return documents ? keepWhere(isLast(getStarts(token)), array) : array;
 }

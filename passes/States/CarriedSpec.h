@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A specification whose sequence goes on in another call: the arguments and results by which calls hand on
+// what is carried, and what is refused of it.
+#ifndef TAYLOR_PASSES_STATES_CARRIEDSPEC_H
+#define TAYLOR_PASSES_STATES_CARRIEDSPEC_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace taylor {
+
+/// Which tokens a call does not have.
+enum class CarryMode {
+  Pieces,    ///< Those of earlier calls; sums within the call are over pairs.
+  Recurrent, ///< The same; sums are recurrences.
+  Queries,   ///< Earlier queries only: keys are all there.
+  Keys,      ///< Those of earlier calls, of what keys become by themselves.
+};
+
+/// One specification, and what it carries.
+class CarriedSpec {
+public:
+  CarriedSpec(SpecOp spec, CarryMode mode)
+      : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec) {}
+
+  /// An error; `wayOut` says what can be done.
+  mlir::LogicalResult refuse(mlir::Location at, const llvm::Twine &why, llvm::StringRef wayOut);
+  /// Adds an argument "initial.KIND<n>" that the caller brings, and whose gradient there is; `setFinal` says
+  /// what it is behind the call.
+  mlir::Value addInitial(llvm::StringRef kind, ArrayType type, bool numbered = true);
+  void setFinal(mlir::Value initial, mlir::Value final);
+  /// Makes what is behind the call results of the specification.
+  mlir::LogicalResult yieldFinals();
+  size_t getNumCarried() const { return values.size(); }
+
+  /// One of the two halves of a step over all keys.
+  bool isOverKeys() const { return mode == CarryMode::Queries || mode == CarryMode::Keys; }
+  mlir::Type real();
+  mlir::Block &body() { return spec.getBody().front(); }
+
+  const CarryMode mode;
+  /// Where all that carries something writes.
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+
+private:
+  struct Carried {
+    std::string name;
+    mlir::Value initial, final;
+  };
+
+  SpecOp spec;
+  llvm::SmallVector<Carried> values;
+  llvm::StringMap<int64_t> kinds;
+};
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/States/DecayCarrier.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace taylor;
+
+/// Where no token was before, it stands above all c, and nothing of the states is read or kept.
+Value DecayCarrier::buildFirstEdge(Location at, Value initial) {
+  return buildMap(
+      builder, at, {initial, places.getPosition()}, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+        Type real = x[0].getType();
+        Value none =
+            arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, x[1], buildNumber(b, at, real, 0.0));
+        Value above = buildNumber(b, at, real, std::numeric_limits<float>::max());
+        Value edge = StopGradientOp::create(b, at, x[0]);
+        return arith::SelectOp::create(b, at, none, above, edge);
+      });
+}
+
+/// The least c so far: of the document alone, if it began in this call. A constant to the derivative.
+Value DecayCarrier::buildEdges(Location at, Value column, Value first, Value within, bool exclusive) {
+  Value largest =
+      buildRunningMaximum(builder, column, AxisRole::Key, within, exclusive,
+                          [](OpBuilder &b, Location at, ValueRange x) -> Value {
+                            return StopGradientOp::create(b, at, arith::NegFOp::create(b, at, x[0]));
+                          });
+  SmallVector<Value> arrays{first, largest};
+  if (within)
+    arrays.append({places.getPosition(), documents.getStarts(AxisRole::Key)});
+  return buildMap(builder, at, arrays, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+    Value own = arith::NegFOp::create(b, at, x[1]);
+    Value least = arith::MinimumFOp::create(b, at, x[0], own);
+    if (x.size() > 2) {
+      Value goesOn = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OLT, x[3], x[2]);
+      least = arith::SelectOp::create(b, at, goesOn, least, own);
+    }
+    return StopGradientOp::create(b, at, least);
+  });
+}
+
+Value DecayCarrier::buildDecay(Location at, Value x, Value y, const CarriedDocuments::Where &where) {
+  SmallVector<Value> arrays{x, y};
+  if (where.x)
+    arrays.append({where.x, where.y});
+  return buildMap(builder, at, arrays, {}, [&](OpBuilder &b, Location at, ValueRange s) -> Value {
+    Value exponent = arith::SubFOp::create(b, at, s[0], s[1]);
+    if (!where.x)
+      return math::ExpOp::create(b, at, exponent);
+    return buildExpOrZero(b, at, arith::CmpFOp::create(b, at, where.predicate, s[2], s[3]), exponent);
+  });
+}
+
+/// Whether one scalar alone, of all regions, reads an array.
+static bool isReadOnce(PairwiseOp op, Value array) {
+  int64_t uses = 0;
+  for (auto [number, scalar] : llvm::enumerate(op.getScalars()))
+    if (op.getArrays()[scalar] == array)
+      for (Region &region : op->getRegions()) {
+        if (region.empty())
+          continue;
+        // Reading the weights as sums leaves scalars that nobody reads.
+        uses += llvm::count_if(region.getArgument(op.getNumProducts(region) + number).getUsers(),
+                               [](Operation *user) { return !isOpTriviallyDead(user); });
+      }
+  return uses == 1;
+}
+
+bool DecayCarrier::isOwnSum(PairwiseOp op, Value row, Value column) {
+  auto align = row.getDefiningOp<AlignOp>();
+  return runningSums.contains(column) && align && align.getArray() == column && align->hasOneUse() &&
+         isReadOnce(op, row) && isReadOnce(op, column) &&
+         llvm::all_of(column.getUsers(), [&](Operation *user) { return user == op || user == align; });
+}
+
+void DecayCarrier::shortenSum(Location at, Value column, Value edge, Value last) {
+  // A call without tokens hands on what it got.
+  Value sum = runningSums.lookup(column);
+  carried.setFinal(sum, places.buildAtLast(
+                            {column, last}, AxisRole::Key, sum,
+                            [](OpBuilder &b, Location at, ValueRange x) -> Value {
+                              return arith::SubFOp::create(b, at, x[0], StopGradientOp::create(b, at, x[1]));
+                            },
+                            [](OpBuilder &, Location, ValueRange x) { return x[0]; }));
+  carried.setFinal(edge, buildMap(builder, at, edge, {}, [&](OpBuilder &b, Location at, ValueRange x) {
+                     Value given = StopGradientOp::create(b, at, x[0]);
+                     return places.buildOrElse(b, at, AxisRole::Key, given,
+                                               buildNumber(b, at, carried.real(), 0.0));
+                   }));
+}
+
+/// Of exp(a[t] - c[u]), states hold what keys count at the edge E, the least c so far: exp(E - c[u]), so that
+/// no factor is above 1 where a and c fall.
+CarriedDecay DecayCarrier::carry(PairwiseOp op, const SeparableSums &sums) {
+  Location at = op.getLoc();
+  Value column = buildFactor(builder, op, sums.columnExponent, {});
+  Value row = buildFactor(builder, op, sums.rowExponent, {});
+  bool isOwn = isOwnSum(op, row, column);
+  Value initial = carried.addInitial(
+      "edge", withBatch(arrayTypeOf(column).without({AxisRole::Key})).clone(carried.real()));
+  Value first = buildFirstEdge(at, initial);
+  Value edge = buildEdges(at, column, first, sums.documents, /*exclusive=*/false);
+  Value last = places.buildAtLast(edge, AxisRole::Key, first);
+  carried.setFinal(initial, last);
+  if (isOwn)
+    shortenSum(at, column, initial, last);
+  if (carried.mode == CarryMode::Recurrent) { // from token to token
+    Value atQuery = AlignOp::create(builder, at, arrayTypeOf(edge).renamed(AxisRole::Key, AxisRole::Query),
+                                    edge, axisAttr(builder, AxisRole::Query));
+    return {buildDecay(at, row, atQuery, {}), buildDecay(at, edge, column, {}),
+            buildDecay(at, edge, buildEdges(at, column, first, sums.documents, /*exclusive=*/true),
+                       sums.documents ? documents.goesOnAtKey() : CarriedDocuments::Where()),
+            Value(), Value()};
+  }
+  if (!sums.documents)
+    return {buildDecay(at, row, first, {}), buildDecay(at, last, column, {}), buildDecay(at, last, first, {}),
+            Value(), Value()};
+  return {buildDecay(at, row, first, documents.goesOn(documents.getStarts(AxisRole::Query))),
+          buildDecay(at, last, column, documents.isLast(documents.getStarts(AxisRole::Key))),
+          buildDecay(at, last, first, documents.goesOn(documents.getLastStart())),
+          documents.keepWhere(documents.goesOn(documents.getStarts(AxisRole::Query))),
+          documents.keepWhere(documents.isLast(documents.getStarts(AxisRole::Key)))};
+}
+
+/// Without a decay, a document keeps all or nothing.
+CarriedDecay DecayCarrier::carryDocuments() {
+  if (carried.mode == CarryMode::Recurrent)
+    return {Value(), Value(), documents.keepWhere(documents.goesOnAtKey()), Value(), Value()};
+  Value row = documents.keepWhere(documents.goesOn(documents.getStarts(AxisRole::Query))),
+        column = documents.keepWhere(documents.isLast(documents.getStarts(AxisRole::Key)));
+  return {row, column, documents.keepWhere(documents.goesOn(documents.getLastStart())), row, column};
+}
