@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bounds of weights by intervals over scalar regions. Passes.td has the rule.
+#include "dialect/Refusal.h"
 #include "dialect/Tile/TileDialect.h"
 #include "passes/Algebra/ScalarRanges.h"
 #include "passes/Debug.h"
@@ -38,7 +39,7 @@ struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWe
       Range range = rangeOfWeight(op, sum.getYielded());
       LDBG() << op.getLoc() << ": weights of " << describe(range);
       if (!(range.largest() <= kLargestHalf))
-        return op.emitError()
+        return refuse(op.emitError())
                << "expected weights of at most 65504, the largest number of f16, in which GPUs multiply "
                   "them, but got "
                << describe(range) << ": use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))";

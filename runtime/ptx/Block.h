@@ -102,6 +102,7 @@ private:
   void exitLanes(Warp &, const Instruction &, uint32_t mask);
   [[noreturn]] void deadlock();
   std::string reasonToWait(const Warp &, unsigned lane) const;
+  std::string describeBarriers() const;
   std::string place(const Warp &, unsigned lane) const;
 
   std::vector<Warp> warps;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a fault says of its place, and a deadlock of every warp.
 #include "runtime/ptx/Block.h"
+#include <algorithm>
 
 namespace taylor::runtime::ptx {
 
@@ -34,6 +35,24 @@ std::string Block::reasonToWait(const Warp &w, unsigned lane) const {
   return "which waits for mbarrier " + hexadecimal(w.event[lane]);
 }
 
+/// Barriers at which threads arrived (`bar.arrive`) that no lane waits at: those of lanes that wait say so.
+std::string Block::describeBarriers() const {
+  std::string text;
+  for (size_t number = 0; number < barriers.size(); ++number) {
+    bool isAwaited = std::ranges::any_of(warps, [&](const Warp &w) {
+      for (uint32_t m = w.atBarrier; m; m &= m - 1)
+        if (w.barrier[firstLane(m)] == number)
+          return true;
+      return false;
+    });
+    const Barrier &b = barriers[number];
+    if (b.arrived && !isAwaited)
+      text += "\n  barrier " + std::to_string(number) + ": " + std::to_string(b.arrived) + " of " +
+              std::to_string(b.expected) + " threads came, and none waits";
+  }
+  return text;
+}
+
 void Block::deadlock() {
   std::string text = "deadlock, no warp can go on:";
   const Warp *stuck = nullptr;
@@ -61,7 +80,7 @@ void Block::deadlock() {
               " '" + i.text + "', " + reason;
     }
   }
-  raise(*stuck, *at, FaultKind::Deadlock, lane, 0, text + mbarriers.describe());
+  raise(*stuck, *at, FaultKind::Deadlock, lane, 0, text + describeBarriers() + mbarriers.describe());
 }
 
 } // namespace taylor::runtime::ptx

@@ -2,7 +2,7 @@
 # Each mutant is a fault in the interpreter, or a wrong result, or it stands in Inputs/redundant_mutants.py with the reason why it changes nothing.
 # One part for each kernel. Every fourth mutant of a kind is tried, of descriptors every sixteenth; with --full all are.
 # REQUIRES: taylorc
-# SHARDS: 12
+# SHARDS: 14
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture/plain.mlir %spec_dir %t %shard %full
 import collections
 import pathlib

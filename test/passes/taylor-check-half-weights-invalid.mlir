@@ -2,6 +2,9 @@
 // The message stands at the specification's line.
 // RUN: not taylor-opt %spec_dir/linear-relu.mlir --taylor-to-pairwise="dtype=f16" --taylor-tile-pipeline=tiles=products=f16 2>&1 | FileCheck %s
 // CHECK: linear-relu.mlir:{{[0-9]+}}:{{[0-9]+}}: error: expected weights of at most 65504, the largest number of f16, in which GPUs multiply them, but got -inf to inf: use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))
+// It is all that taylorc says, which tries the chunked form, too.
+// RUN: not taylorc %spec_dir/linear-relu.mlir --dtype=f16 --target=sm_80 --quiet -o %t.so 2>&1 | FileCheck %s --check-prefix=ONCE --implicit-check-not=error
+// ONCE: error: expected weights of at most 65504
 
 !q = !taylor.array<[b, h, t, d = 8], f16>
 !k = !taylor.array<[b, g, u, d = 8], f16>

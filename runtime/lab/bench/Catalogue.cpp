@@ -56,45 +56,69 @@ void printHeader(const CountOptions &options, const std::string &shape) {
   printf("\n");
 }
 
+/// A row of each direction and target. Throws an Error where the specification has no code of these types.
+std::vector<Json> countSpecification(const std::string &name, const std::string &shape,
+                                     const CountOptions &options) {
+  std::vector<Json> rows;
+  for (const std::string &direction : options.directions)
+    for (const std::string &target : options.targets) {
+      at::manual_seed(1);
+      Plan plan;
+      plan.contender = plan.target = target;
+      plan.variant = name, plan.direction = direction, plan.takesAnyInput = true;
+      plan.mask = options.masks.front(), plan.dtype = options.dtypes.front();
+      plan.shape = Shape::parse(shape);
+      runtime::ptx::Profile profile =
+          runCompiled((fs::path(options.catalogue) / (name + ".mlir")).string(), plan, options,
+                      [](const std::string &) { return at::Tensor(); });
+      rows.push_back({{"spec", name},
+                      {"target", target},
+                      {"direction", direction},
+                      {"mask", plan.mask},
+                      {"dtype", plan.dtype},
+                      {"shape", plan.shape.text()},
+                      {"counts", countsOf(plan, profile)}});
+    }
+  return rows;
+}
+
+void printRow(const std::string &name, const std::vector<Json> &rows, const CountOptions &options) {
+  printf("| %s |", name.c_str());
+  for (const std::string &direction : options.directions) {
+    if (rows.empty())
+      printf(" refused | | |");
+    else
+      printf(" %s | %s | %s |", cellOf(rows, direction, "instructions", 1).c_str(),
+             cellOf(rows, direction, "global_read", 1).c_str(),
+             cellOf(rows, direction, "barriers", 3).c_str());
+  }
+  printf("\n");
+  std::fflush(stdout);
+}
+
 } // namespace
 
 Json benchCatalogue(const CountOptions &options) {
   Json all = Json::array();
   std::vector<std::string> names = listSpecifications(options.catalogue);
   for (const std::string &shape : options.shapes) {
+    Shape::parse(shape); // what is wrong with it is no refusal of each specification
     printHeader(options, shape);
     for (const std::string &name : names) {
       std::vector<Json> rows;
-      for (const std::string &direction : options.directions)
-        for (const std::string &target : options.targets) {
-          at::manual_seed(1);
-          Plan plan;
-          plan.contender = plan.target = target;
-          plan.variant = name, plan.direction = direction, plan.takesAnyInput = true;
-          plan.mask = options.masks.front(), plan.dtype = options.dtypes.front();
-          plan.shape = Shape::parse(shape);
-          runtime::ptx::Profile profile =
-              runCompiled((fs::path(options.catalogue) / (name + ".mlir")).string(), plan, options,
-                          [](const std::string &) { return at::Tensor(); });
-          rows.push_back({{"spec", name},
-                          {"target", target},
-                          {"direction", direction},
-                          {"mask", plan.mask},
-                          {"dtype", plan.dtype},
-                          {"shape", plan.shape.text()},
-                          {"counts", countsOf(plan, profile)}});
-        }
-      printf("| %s |", name.c_str());
-      for (const std::string &direction : options.directions)
-        printf(" %s | %s | %s |", cellOf(rows, direction, "instructions", 1).c_str(),
-               cellOf(rows, direction, "global_read", 1).c_str(),
-               cellOf(rows, direction, "barriers", 3).c_str());
-      printf("\n");
-      std::fflush(stdout);
+      try {
+        rows = countSpecification(name, shape, options);
+      } catch (const runtime::Error &error) {
+        fprintf(stderr, "taylor-bench: refused: %s\n", error.what());
+      }
+      printRow(name, rows, options);
       for (Json &row : rows)
         all.push_back(std::move(row));
     }
   }
+  if (all.empty())
+    runtime::fail("requires a specification that can be counted in the folder of --catalogue, but all of '",
+                  options.catalogue, "' were refused");
   return all;
 }
 

@@ -47,6 +47,8 @@ CASES = {
     "dq, computed": Case("softmax", "sm_90a+computed+early", "backward_attend", SHARED, SHARED, roles=False),
     "dk and dv, computed": Case("softmax", "sm_90a+computed+early", "backward_pairs", SHARED, SHARED, roles=False),
     "forward, no roles": Case("plain", "sm_90a", "forward_attend", SHARED, SHARED, FORWARD, roles=False),
+    "dq, no roles": Case("plain", "sm_90a", "backward_attend", SHARED, SHARED, roles=False),
+    "dk and dv, no roles": Case("plain", "sm_90a", "backward_pairs", SHARED, SHARED, roles=False),
 }
 
 # What a kernel must have that can be broken, without roles and with them (nameOf in test/runtime/ptx/Mutation.h).

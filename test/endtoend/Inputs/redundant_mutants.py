@@ -74,8 +74,7 @@ REDUNDANT = [
     Entry(PAIRS, "no barrier of the warp", "bar.warp.sync, after mbarrier.try_wait 14, before mbarrier.arrive 15", NO_READ),
     Entry(PAIRS, "no barrier of the warp", "bar.warp.sync, after mbarrier.try_wait 14, before mbarrier.arrive 15 (2)", NO_READ),
 
-    Entry(("forward", "forward, persistent"), "a wait that goes on", "mbarrier.try_wait 0, after mbarrier.arrive 1, before mbarrier.arrive 1", PASSED),
-    Entry(("forward",), "a wait that goes on", "mbarrier.try_wait 5, after mbarrier.arrive 1, before mbarrier.arrive 6", PASSED),
+    Entry(("forward, persistent",), "a wait that goes on", "mbarrier.try_wait 0, after mbarrier.arrive 1, before mbarrier.arrive 1", PASSED),
     Entry(("forward, overlap",), "a wait that goes on", "mbarrier.try_wait 0, after mbarrier.arrive 6, before mbarrier.arrive 1", PASSED),
     Entry(("forward, persistent",), "a counter that stays", "after mbarrier.arrive 6, before setmaxnreg.dec 32", ONCE),
     Entry(("dk and dv, persistent",), "a counter that stays", "after mbarrier.arrive 15, before setmaxnreg.dec 40 (2)", ONCE),

@@ -255,6 +255,15 @@ TEST(PtxFault, DeadlockNamesEveryWarp) {
                                       "1 lanes at line 20 'bar.warp.sync', which waits for other lanes");
 }
 
+TEST(PtxFault, DeadlockNamesBarriersAtWhichNoneWaits) { // the first warp's arrivals at barrier 2 find no one
+  EXPECT_EQ(
+      faultOf("setp.ge.u32 %p0, %t, 32;\n@!%p0 bar.arrive 2, 64;\nbar.sync 1, 96;", {}, 0, {.threads = 64}),
+      at(2, "bar.sync", 0) + "deadlock, no warp can go on:\n"
+                             "  warp 0: 32 lanes at line 20 'bar.sync', barrier 1: 64 of 96 threads came\n"
+                             "  warp 1: 32 lanes at line 20 'bar.sync', barrier 1: 64 of 96 threads came\n"
+                             "  barrier 2: 32 of 64 threads came, and none waits");
+}
+
 TEST(PtxFault, LimitAndTrap) {
   EXPECT_EQ(faultOf("L: bra L;", {}, 0, {.options = {.limit = 1000}}),
             at(0, "bra", 0) + "the block has executed 1000 instructions, which is the limit");
