@@ -5,7 +5,7 @@
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include "passes/Debug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,6 +2,8 @@
 // What each operation of a kernel becomes. All threads of a block take the same way: scalars are uniform.
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
+#include "codegen/Targets/NVPTX/Thread/Features.h"
+#include "codegen/Targets/NVPTX/Thread/Product.h"
 #include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -37,7 +39,7 @@ static LogicalResult checkLayouts(Operation *op) {
 LogicalResult ThreadEmitter::emitOp(Operation *op) {
   if (failed(checkLayouts(op)))
     return failure();
-  Code code = at(op);
+  Code code = places.at(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp, scf::IfOp, tile::SizeOp, tile::RequestedOp>([&](auto) { return emitFrameOp(op); })
       .Case<tile::LookupOp>([&](auto lookup) {
@@ -57,27 +59,13 @@ LogicalResult ThreadEmitter::emitOp(Operation *op) {
       .Case<tile::SliceOp>([&](auto slice) { return emitSlice(slice); })
       .Case<tile::ConcatOp>([&](auto concat) { return emitConcat(concat); })
       .Case<RelayoutOp>([&](auto relayout) { return emitRelayout(relayout); })
-      .Case<AllocOp>([&](AllocOp alloc) -> LogicalResult {
-        if (!alloc.getOffset())
-          return alloc.emitOpError(
-              "requires a place in shared memory; run taylor-simt-allocate-shared before");
-        slots[alloc] = {alloc.getType(), code.i32(*alloc.getOffset())};
+      .Case<AllocOp>([&](auto alloc) { return slots.emitAlloc(alloc); })
+      .Case<SlotOp>([&](auto slot) {
+        slots.emitSlot(slot);
         return success();
       })
-      .Case<SlotOp>([&](SlotOp slot) {
-        SharedSlot whole = slotOf(slot.getBuffer());
-        Value index = code.narrow(scalar(slot.getIndex()));
-        slots[slot] = {slot.getType(), code.add(whole.bytes, code.mul(index, whole.type.getSlotBytes()))};
-        return success();
-      })
-      .Case<PartOp>([&](PartOp part) {
-        SharedSlot whole = slotOf(part.getBuffer());
-        // In a swizzled buffer, those of one panel.
-        int64_t bytes = whole.type.getElementBytes(), row = whole.type.getRow().getSize();
-        int64_t rowBytes = whole.type.getSwizzle()            ? whole.type.getSwizzle()
-                           : whole.type.getAxes().size() == 1 ? bytes
-                                                              : row * bytes;
-        slots[part] = {part.getType(), code.add(whole.bytes, int64_t(part.getFrom()) * rowBytes)};
+      .Case<PartOp>([&](auto part) {
+        slots.emitPart(part);
         return success();
       })
       .Case<CopyOp>([&](auto copy) { return emitCopy(copy); })
@@ -94,7 +82,7 @@ LogicalResult ThreadEmitter::emitOp(Operation *op) {
         return success();
       })
       .Case<BarrierOp>([&](auto) {
-        emitBarrier(op->getLoc());
+        places.emitBarrier(op->getLoc());
         return success();
       })
       .Case<RolesOp>([&](auto roles) { return emitRoles(roles); })
@@ -111,9 +99,12 @@ LogicalResult ThreadEmitter::emitOp(Operation *op) {
       })
       .Case<ReadOp>([&](auto read) { return emitRead(read); })
       .Case<WriteOp>([&](auto write) { return emitWrite(write); })
-      .Case<DotOp>([&](auto dot) { return emitDot(dot); })
-      .Case<StartOp>([&](auto start) { return emitStart(start); })
-      .Case<AwaitOp>([&](auto await) { return emitAwait(await); })
+      .Case<DotOp>([&](auto dot) { return ProductEmitter(places, tiles, slots, dot).emit(); })
+      .Case<StartOp>([&](auto start) { return started.emitStart(start); })
+      .Case<AwaitOp>([&](auto await) {
+        started.emitAwait(await, *sizes);
+        return success();
+      })
       .Case<ProxyFenceOp>([&](auto) {
         code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
         return success();
@@ -134,8 +125,10 @@ LogicalResult ThreadEmitter::emitOp(Operation *op) {
         code.assembly("griddepcontrol.wait;", "~{memory}", {}, {});
         return success();
       })
-      .Case<ExpandOp>([&](auto expand) { return emitExpand(expand); })
-      .Case<ContractOp>([&](auto contract) { return emitContract(contract); })
+      .Case<ExpandOp>(
+          [&](auto expand) { return FeatureEmitter(places, tiles, slots, expand).expand(expand); })
+      .Case<ContractOp>(
+          [&](auto contract) { return FeatureEmitter(places, tiles, slots, contract).contract(contract); })
       .Default([&](Operation *) -> LogicalResult {
         if (tile::isScalarOp(op))
           return emitFrameOp(op);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies from global to shared memory, asynchronous where pieces of 4, 8 or 16 bytes are aligned.
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
+#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
+#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -68,32 +70,34 @@ LogicalResult ThreadEmitter::emitCopy(CopyOp op) {
     return emitFill(op);
   if (!op.getCondition())
     return emitPieces(op);
-  auto branch = scf::IfOp::create(builder, op.getLoc(), scalar(op.getCondition()), /*withElseRegion=*/false);
+  auto branch =
+      scf::IfOp::create(builder, op.getLoc(), places.scalar(op.getCondition()), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   return emitPieces(op);
 }
 
 LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
-  Code code = at(op);
+  Code code = places.at(op);
   Value array = op.getArray();
-  SharedSlot slot = slotOf(op.getBuffer());
+  SharedSlot slot = slots.slotOf(op.getBuffer());
   BufferType buffer = slot.type;
   TileType tile = TileType::get(builder.getContext(), buffer.getAxes(), buffer.getElementType());
   if (arrays[array].isExchanged)
-    emitBarrier(op.getLoc());
+    places.emitBarrier(op.getLoc());
   auto axesOfWindow =
       tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   int64_t elements = pieceElements(arrays[array], op.getArray().getType(), buffer, axesOfWindow);
-  Pieces pieces = sharePieces(buffer, elements, 32 * numWarps);
-  auto ownPlace = [&](StringRef axis) { return placeOf(pieces.digits, {}, axis); };
+  Pieces pieces = sharePieces(buffer, elements, 32 * places.numWarps());
+  auto ownPlace = [&](StringRef axis) { return places.placeOf(pieces.digits, {}, axis); };
   WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
                                    ownPlace, op.getEnd(), op.getEndAxisAttr());
-  BufferAddress address(*this, op.getLoc(), slot, ownPlace);
+  BufferAddress address(places, op.getLoc(), slot, ownPlace);
   ArrayRef<Axis> axes = buffer.getAxes();
   StringRef columns = axes.back().getName(), rows = axes.size() > 1 ? axes[axes.size() - 2].getName() : "";
   int64_t numRows = rows.empty() ? 1 : buffer.getSize(rows), numColumns = buffer.getRow().getSize();
-  Value row = atStart([&] { return code.shiftRight(thread, llvm::Log2_64(pieces.threadsPerRow)); });
+  Value row =
+      places.atStart([&] { return code.shiftRight(places.thread(), llvm::Log2_64(pieces.threadsPerRow)); });
   // Rows beyond the slot are nobody's.
   auto copyRows = [&](const WindowAccess &window, BufferAddress &address, int64_t outer, int64_t first) {
     OpBuilder::InsertionGuard guard(builder);
@@ -135,7 +139,7 @@ LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
           axis.first = code.add(axis.first, code.narrow(from));
       }
     int64_t rowBytes = buffer.getSwizzle() ? buffer.getSwizzle() : numColumns * buffer.getElementBytes();
-    BufferAddress part(*this, op.getLoc(),
+    BufferAddress part(places, op.getLoc(),
                        {buffer.getPart(strip), code.add(slot.bytes, code.mul(code.narrow(from), rowBytes))},
                        ownPlace);
     for (int64_t first = 0; first < strip; first += pieces.rowsAtOnce)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows of arrays in global memory: the thread's first element once, the others at multiples of strides.
+#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
@@ -37,7 +38,7 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
                                        StringAttr endAxis) {
   auto type = cast<ArrayType>(array.getType());
   const ArrayValues &values = arrays[array];
-  Code code = at(array.getLoc());
+  Code code = places.at(array.getLoc());
   WindowAccess window;
   window.elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   Value uniform = code.i64(0), own;
@@ -47,7 +48,7 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
     WindowAccess::Axis access{axis.tileAxis, axis.minusAxis, isUnit ? Value() : values.strides[i], {}, {},
                               false};
     auto scaled = [&](Value elements) { return isUnit ? elements : code.mul(elements, access.stride); };
-    Value offset = axis.offset ? scalar(axis.offset) : Value();
+    Value offset = axis.offset ? places.scalar(axis.offset) : Value();
     Value first = offset ? code.narrow(offset) : code.i32(0);
     if (offset)
       uniform = code.add(uniform, scaled(offset));
@@ -55,19 +56,19 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
       Value plus = placeOf(axis.tileAxis).value, minus = isDiagonal ? placeOf(axis.minusAxis).value : Value();
       auto placeInAxis = [&] { return minus ? code.sub(plus, minus) : plus; };
       first = code.add(first, placeInAxis());
-      Value part = atStartOfPart([&] {
+      Value part = places.atStartOfPart([&] {
         Value place = placeInAxis();
         Type i64 = builder.getI64Type();
         Value wide = isDiagonal ? arith::ExtSIOp::create(builder, array.getLoc(), i64, place).getResult()
                                 : arith::ExtUIOp::create(builder, array.getLoc(), i64, place).getResult();
         return scaled(wide);
       });
-      own = own ? atStartOfPart([&] { return code.add(own, part); }) : part;
+      own = own ? places.atStartOfPart([&] { return code.add(own, part); }) : part;
     }
     ExtentAttr extent = type.getAxes()[i].extent;
     bool endsBefore = end && type.getAxes()[i].name == endAxis;
     if (isDiagonal || endsBefore || !isInside(axis.offset, axis.size, extent)) {
-      Value size = code.narrow(endsBefore ? scalar(end) : values.sizes[i]);
+      Value size = code.narrow(endsBefore ? places.scalar(end) : values.sizes[i]);
       if (axis.tileAxis.empty()) {
         window.inside = code.both(window.inside, code.lessUnsigned(first, size));
       } else {
@@ -81,7 +82,7 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
   window.pointer = values.address;
   if (own)
     window.pointer =
-        atStartOfPart([&] { return code.offset(values.address, code.mul(own, window.elementBytes)); });
+        places.atStartOfPart([&] { return code.offset(values.address, code.mul(own, window.elementBytes)); });
   window.pointer = code.offset(window.pointer, code.mul(uniform, window.elementBytes));
   return window;
 }
@@ -135,35 +136,6 @@ int64_t ThreadEmitter::neighbours(Value array, LayoutAttr layout, TileType tile,
   return count;
 }
 
-Words mlir::simt::wordsOf(int64_t count, unsigned elementBytes) {
-  unsigned bytes = count * elementBytes;
-  unsigned bits = elementBytes == 8 ? 64 : bytes >= 4 ? 32 : 16;
-  return {bits, bytes * 8 / bits};
-}
-
-SmallVector<Value> mlir::simt::elementsOfWords(Code code, ArrayRef<Value> words, Type element) {
-  SmallVector<Value> elements;
-  for (Value word : words) {
-    if (word.getType().getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth()) {
-      elements.push_back(code.bitcast(word, element));
-      continue;
-    }
-    Value pair = code.bitcast(word, VectorType::get(2, element));
-    elements.push_back(code.unpack(pair, 0));
-    elements.push_back(code.unpack(pair, 1));
-  }
-  return elements;
-}
-
-SmallVector<Value> mlir::simt::wordsOfElements(Code code, ArrayRef<Value> elements, Words words) {
-  SmallVector<Value> values;
-  Type word = code.builder.getIntegerType(words.bits);
-  size_t each = elements.size() / words.count;
-  for (size_t i = 0; i < elements.size(); i += each)
-    values.push_back(code.bitcast(each == 1 ? elements[i] : code.pack(elements[i], elements[i + 1]), word));
-  return values;
-}
-
 /// Whether only maps read a tile of one number per diagonal. They load each where they need it: all at once
 /// would be a score tile more in registers.
 static bool isLoadedByReaders(tile::LoadOp op) {
@@ -180,13 +152,13 @@ static bool isLoadedByReaders(tile::LoadOp op) {
 
 /// All threads read the one element.
 void ThreadEmitter::emitLookup(tile::LookupOp op) {
-  Code code = at(op);
+  Code code = places.at(op);
   const ArrayValues &values = arrays[op.getArray()];
   Type element = op.getArray().getType().getElementType();
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   Value offset = code.i64(0), inside;
   for (auto [i, place] : llvm::enumerate(op.getPlace())) {
-    Value at = scalar(place);
+    Value at = places.scalar(place);
     offset = code.add(offset, code.mul(at, values.strides[i]));
     if (!isPlaceOfBlock(place, op.getArray().getType().getAxes()[i].extent))
       inside = code.both(inside, code.lessUnsigned(at, values.sizes[i]));
@@ -199,16 +171,16 @@ void ThreadEmitter::emitLookup(tile::LookupOp op) {
 }
 
 LogicalResult ThreadEmitter::emitLoad(tile::LoadOp op) {
-  Code code = at(op);
+  Code code = places.at(op);
   Value array = op.getArray();
   LayoutAttr layout = layoutOf(op.getType());
   Type storage = op.getArray().getType().getElementType(),
        element = elementTypeOf(op.getType().getElementType());
   if (arrays[array].isExchanged)
-    emitBarrier(op.getLoc());
+    places.emitBarrier(op.getLoc());
   WindowAccess window = openWindow(
       array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
-      [&](StringRef axis) { return placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
+      [&](StringRef axis) { return places.placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
   if (op.getInside()) {
     window.inside = {};
     for (WindowAccess::Axis &axis : window.axes)
@@ -232,13 +204,13 @@ LogicalResult ThreadEmitter::emitLoad(tile::LoadOp op) {
     return values;
   };
   if (isLoadedByReaders(op)) {
-    loadedByReaders[op] = [=](int64_t i) { return loadFrom(i).front(); };
+    tiles.setLoad(op, [=](int64_t i) { return loadFrom(i).front(); });
     return success();
   }
   SmallVector<Value> values;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together)
     llvm::append_range(values, loadFrom(i));
-  setTile(op, values);
+  tiles.setTile(op, values);
   return success();
 }
 
@@ -272,25 +244,25 @@ static void addTo(Code code, Value pointer, Value value, Value guard) {
 }
 
 template <typename Op> LogicalResult ThreadEmitter::emitToGlobal(Op op, bool accumulate) {
-  Code code = at(op);
+  Code code = places.at(op);
   TileType tile = op.getTile().getType();
   Value array = op.getArray();
   LayoutAttr layout = layoutOf(tile);
   Type storage = op.getArray().getType().getElementType();
   if (arrays[array].isExchanged)
-    emitBarrier(op.getLoc());
+    places.emitBarrier(op.getLoc());
   WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
-                                   [&](StringRef axis) { return placeOf(layout, axis); });
-  window.inside = code.both(window.inside, isWriter(layout));
+                                   [&](StringRef axis) { return places.placeOf(layout, axis); });
+  window.inside = code.both(window.inside, places.isWriter(layout));
   int64_t together =
       accumulate ? 1 : neighbours(array, layout, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   Words words = wordsOf(together, window.elementBytes);
-  ThreadRegisters registers = tileOf(op.getTile());
+  ThreadRegisters registers = tiles.tileOf(op.getTile());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
     auto offsetOf = [&](StringRef axis) { return layout.getOffset(i, axis); };
     SmallVector<Value> elements;
     for (int64_t k = 0; k < together; ++k) {
-      Value value = element(registers, i + k, op.getLoc());
+      Value value = tiles.element(registers, i + k, op.getLoc());
       elements.push_back(isa<FloatType>(storage) ? code.convert(value, storage) : value);
     }
     Value pointer = pointerAt(window, offsetOf), guard = guardAt(window, offsetOf);

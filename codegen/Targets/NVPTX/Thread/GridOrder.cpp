@@ -75,7 +75,7 @@ void ThreadEmitter::emitOwnTiles(OwnTilesOp op) {
 }
 
 void ThreadEmitter::emitPlace(PlaceOp op) {
-  Value number = at(op).narrow(scalar(op.getNumber()));
+  Value number = places.at(op).narrow(places.scalar(op.getNumber()));
   for (auto [result, place] : llvm::zip_equal(op.getPlaces(), placesOf(number)))
     scalars[result] = place;
 }

@@ -12,7 +12,8 @@ using tile::Axis;
 
 ThreadEmitter::ThreadEmitter(tile::KernelOp kernel, OpBuilder &builder, LLVM::GlobalOp shared,
                              int64_t cacheBytes)
-    : KernelFrame(kernel, builder), shared(shared), cacheBytes(cacheBytes), numWarps(getNumWarps(kernel)) {
+    : KernelFrame(kernel, builder), shared(shared), cacheBytes(cacheBytes), places(kernel, builder, scalars),
+      tiles(places), slots(places), started(places, tiles, slots) {
   types.addConversion([](tile::TileType tile, SmallVectorImpl<Type> &registers) {
     Type element = elementTypeOf(tile.getElementType());
     int64_t count = layoutOf(tile).getNumRegisters();
@@ -108,32 +109,6 @@ void ThreadEmitter::findExchangedArrays() {
     arrays[array].isExchanged = counts.writes > 1 || (counts.writes && counts.reads);
 }
 
-Operation *ThreadEmitter::getEndOfStart() {
-  Block *block = builder.getInsertionBlock();
-  Block::iterator here = builder.getInsertionPoint();
-  Operation *found = nullptr;
-  while (true) {
-    for (Block::iterator it = here; !found && it != block->begin();)
-      if (isa<scf::ForOp>(--it))
-        found = &*it;
-    Operation *parent = block->getParentOp();
-    if (isa<scf::ForOp>(parent))
-      return startEnd;
-    if (isa<LLVM::LLVMFuncOp>(parent))
-      break;
-    here = parent->getIterator();
-    block = parent->getBlock();
-  }
-  if (!found)
-    return startEnd;
-  Operation *&end = startEnds[found];
-  if (!end) {
-    builder.setInsertionPointAfter(found);
-    end = Code(builder, found->getLoc()).i32(0).getDefiningOp();
-  }
-  return end;
-}
-
 LogicalResult ThreadEmitter::emit(ModuleOp module) {
   SmallVector<Value> used = getArguments(kernel);
   FailureOr<LLVM::LLVMFuncOp> made = makeFunction(module, used);
@@ -142,65 +117,19 @@ LogicalResult ThreadEmitter::emit(ModuleOp module) {
   LLVM::LLVMFuncOp function = *made;
   Location loc = kernel.getLoc();
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
-  thread = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
-  sharedBase = LLVM::AddressOfOp::create(builder, loc, shared);
+  places.readThread(shared);
   readParameters(function, used);
   placeInGrid();
   findExchangedArrays();
-  // What holds for the whole kernel is computed before this.
-  startEnd = Code(builder, loc).i32(0).getDefiningOp();
-  builder.setInsertionPointAfter(startEnd);
+  places.endStart();
   if (failed(emitBlock(*kernel.getBlock())))
     return failure();
   LLVM::ReturnOp::create(builder, loc, ValueRange());
-  if (localBytes > kMostLocalBytes)
+  if (int64_t bytes = tiles.localBytes(); bytes > kMostLocalBytes)
     return taylor::refuse(kernel.emitOpError())
-           << "unsupported on this target: " << localBytes
+           << "unsupported on this target: " << bytes
            << " bytes of local memory for maps of many functions, where a thread may have " << kMostLocalBytes
            << "; split the specification, or choose smaller tiles";
-  startEnd->erase();
-  for (auto [loop, end] : startEnds)
-    end->erase();
+  places.eraseMarks();
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Registers
-//===----------------------------------------------------------------------===//
-
-Type mlir::simt::elementTypeOf(Type element) {
-  return tile::scalarType(element, IntegerType::get(element.getContext(), 32));
-}
-
-bool mlir::simt::isPaired(Type element, int64_t numRegisters) {
-  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 16 && numRegisters % 2 == 0;
-}
-
-Value ThreadEmitter::element(const ThreadRegisters &registers, int64_t index, Location loc) {
-  if (!registers.paired)
-    return registers.parts[index];
-  return at(loc).unpack(registers.parts[index / 2], index % 2);
-}
-
-ThreadRegisters ThreadEmitter::makeRegisters(Type element, ArrayRef<Value> values, Location loc) {
-  ThreadRegisters registers{element, false, {}};
-  registers.paired = isPaired(element, values.size());
-  if (!registers.paired) {
-    registers.parts.assign(values.begin(), values.end());
-    return registers;
-  }
-  for (size_t i = 0; i < values.size(); i += 2)
-    registers.parts.push_back(at(loc).pack(values[i], values[i + 1]));
-  return registers;
-}
-
-void ThreadEmitter::setValues(Value tile, ValueRange values) {
-  Type element = elementTypeOf(cast<tile::TileType>(tile.getType()).getElementType());
-  int64_t count = layoutOf(tile.getType()).getNumRegisters();
-  tiles[tile] = {element, isPaired(element, count), llvm::to_vector(values)};
-}
-
-void ThreadEmitter::setTile(Value tile, ArrayRef<Value> values) {
-  Type element = elementTypeOf(cast<tile::TileType>(tile.getType()).getElementType());
-  tiles[tile] = makeRegisters(element, values, tile.getLoc());
 }

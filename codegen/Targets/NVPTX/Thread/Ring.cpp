@@ -12,33 +12,31 @@ static constexpr int64_t kWarp = 32, kAllLanes = -1;
 /// Address of a signal, an i32: of a slot, whether it is full or whether it is empty.
 Value ThreadEmitter::signalOf(RingOp ring, Value slot, bool isEmpty) {
   Code code(builder, ring.getLoc());
-  Value base = LLVM::PtrToIntOp::create(builder, ring.getLoc(), builder.getI32Type(), sharedBase);
+  Value base = LLVM::PtrToIntOp::create(builder, ring.getLoc(), builder.getI32Type(), places.sharedBase());
   int64_t place = int64_t(*ring.getSignals()) + (isEmpty ? RingType::kSignalBytes / 2 : 0);
   return code.add(code.add(base, place), code.mul(slot, RingType::kSignalBytes));
 }
 
 /// Until the phase of this parity is complete. A thread that waits is set aside for a while.
 void ThreadEmitter::waitForSignal(Location loc, Value signal, Value parity) {
-  at(loc).assembly("{\n.reg .pred P1;\nWAIT:\nmbarrier.try_wait.parity.shared.b64 P1, [$0], $1;\n"
-                   "@P1 bra DONE;\nbra WAIT;\nDONE:\n}",
-                   "r,r,~{memory}", {}, {signal, parity});
+  places.at(loc).assembly("{\n.reg .pred P1;\nWAIT:\nmbarrier.try_wait.parity.shared.b64 P1, [$0], $1;\n"
+                          "@P1 bra DONE;\nbra WAIT;\nDONE:\n}",
+                          "r,r,~{memory}", {}, {signal, parity});
 }
 
 /// The slot and the phase of a use; the first use finds all slots empty.
 LogicalResult ThreadEmitter::emitUse(Operation *op, Value ring, Value number) {
-  Code code = at(op);
+  Code code = places.at(op);
   auto type = cast<RingType>(ring.getType());
   auto made = ring.getDefiningOp<RingOp>();
   int64_t count = type.getBuffer().getSlots();
   bool isProducer = isa<AcquireOp>(op);
-  Value n = code.narrow(scalar(number));
+  Value n = code.narrow(places.scalar(number));
   Value slot = code.rest(n, code.i32(count)),
         phase = code.bitAnd(code.divide(n, code.i32(count)), code.i32(1));
   if (isProducer)
     phase = code.bitXor(phase, code.i32(1));
-  slots[op->getResult(0)] = {
-      type.getBuffer().getSlot(),
-      code.add(code.i32(*made.getOffset()), code.mul(slot, type.getBuffer().getSlotBytes()))};
+  slots.setUse(op->getResult(0), made, slot);
   waitForSignal(op->getLoc(), signalOf(made, slot, isProducer), phase);
   return success();
 }
@@ -58,7 +56,7 @@ bool ThreadEmitter::isReadByProducts(Value ring) {
 Value ThreadEmitter::isWhole(CopyOp op) {
   if (!op.getEnd())
     return {};
-  Code code = at(op);
+  Code code = places.at(op);
   BufferType buffer = op.getBuffer().getType();
   auto tile = tile::TileType::get(builder.getContext(), buffer.getAxes(), buffer.getElementType());
   tile::ArrayType type = op.getArray().getType();
@@ -67,55 +65,55 @@ Value ThreadEmitter::isWhole(CopyOp op) {
        llvm::enumerate(tile::getWindow(type, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets()))) {
     if (type.getAxes()[i].name != op.getEndAxisAttr())
       continue;
-    Value first = axis.offset ? code.narrow(scalar(axis.offset)) : code.i32(0);
+    Value first = axis.offset ? code.narrow(places.scalar(axis.offset)) : code.i32(0);
     Value last = code.add(first, axis.size - 1), size = code.narrow(arrays[op.getArray()].sizes[i]);
     last = arith::MinSIOp::create(builder, op.getLoc(), last, code.sub(size, code.i32(1)));
-    whole = code.both(whole, code.less(last, code.narrow(scalar(op.getEnd()))));
+    whole = code.both(whole, code.less(last, code.narrow(places.scalar(op.getEnd()))));
   }
   return whole;
 }
 
 /// How many rows of the slot are before the copy's `until`.
 Value ThreadEmitter::countRows(CopyOp op) {
-  Code code = at(op);
-  Value rows = code.narrow(scalar(op.getEnd()));
+  Code code = places.at(op);
+  Value rows = code.narrow(places.scalar(op.getEnd()));
   for (auto [axis, offset] : llvm::zip(op.getArrayAxes().getAsRange<StringAttr>(), op.getOffsets()))
     if (axis == op.getEndAxisAttr())
-      rows = code.sub(rows, code.narrow(scalar(offset)));
+      rows = code.sub(rows, code.narrow(places.scalar(offset)));
   return arith::MaxSIOp::create(builder, op.getLoc(), rows, code.i32(0));
 }
 
 /// One thread starts the copy, a box for each panel of the slot. `signal` counts its bytes.
 void ThreadEmitter::emitBoxes(CopyOp op, const Box &box, Value signal) {
-  Code code = at(op);
+  Code code = places.at(op);
   OpBuilder::InsertionGuard guard(builder);
   auto branch = scf::IfOp::create(builder, op.getLoc(), isElected(op.getLoc()), /*withElseRegion=*/false);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-  SharedSlot slot = slotOf(op.getBuffer());
+  SharedSlot slot = slots.slotOf(op.getBuffer());
   code.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}", {},
                 {signal, code.i32(slot.type.getSlotBytes())});
   auto found = llvm::find_if(boxes, [&](auto &entry) { return entry.first == box; });
   Value map = LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI64Type(), found->second);
-  Value base = LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI32Type(), sharedBase);
+  Value base = LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI32Type(), places.sharedBase());
   auto tile = tile::TileType::get(builder.getContext(), slot.type.getAxes(), slot.type.getElementType());
   auto window =
       tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
-  SmallVector<Value> places; // the contiguous axis first
+  SmallVector<Value> corner; // the contiguous axis first
   for (const tile::WindowAxis &axis : llvm::reverse(window))
-    places.push_back(axis.offset ? code.narrow(scalar(axis.offset)) : code.i32(0));
+    corner.push_back(axis.offset ? code.narrow(places.scalar(axis.offset)) : code.i32(0));
   std::string list, constraints = "r,l,r";
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < corner.size(); ++i) {
     list += (i ? ", $" : "$") + std::to_string(i + 3);
     constraints += ",r";
   }
-  std::string text = "cp.async.bulk.tensor." + std::to_string(places.size()) +
+  std::string text = "cp.async.bulk.tensor." + std::to_string(corner.size()) +
                      "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {" + list +
                      "}], [$2];";
   int64_t panel = box.sizes.back(), panelBytes = slot.type.getNumRows() * slot.type.getSwizzle();
   for (int64_t i = 0; i * panel < slot.type.getRow().getSize(); ++i) {
-    places.front() = code.i32(i * panel);
+    corner.front() = code.i32(i * panel);
     SmallVector<Value> operands = {code.add(code.add(base, slot.bytes), i * panelBytes), map, signal};
-    llvm::append_range(operands, places);
+    llvm::append_range(operands, corner);
     code.assembly(text, constraints + ",~{memory}", {}, operands);
   }
 }
@@ -123,27 +121,28 @@ void ThreadEmitter::emitBoxes(CopyOp op, const Box &box, Value signal) {
 /// The warp writes zeros to all rows of the slot from `first` on.
 void ThreadEmitter::emitZeros(CopyOp op, Value first) {
   constexpr int64_t kPiece = 16;
-  Code code = at(op);
-  SharedSlot slot = slotOf(op.getBuffer());
+  Code code = places.at(op);
+  SharedSlot slot = slots.slotOf(op.getBuffer());
   int64_t rowBytes = slot.type.getSwizzle(), numRows = slot.type.getNumRows();
   int64_t lanesOfRow = rowBytes / kPiece, rowsAtOnce = kWarp / lanesOfRow;
   auto loop = scf::ForOp::create(builder, op.getLoc(), first, code.i32(numRows), code.i32(rowsAtOnce));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   // A swizzle changes places within rows.
-  Value row = code.add(loop.getInductionVar(), code.divide(thread, code.i32(lanesOfRow)));
-  Value place = code.add(slot.bytes, code.add(code.mul(row, rowBytes),
-                                              code.mul(code.rest(thread, code.i32(lanesOfRow)), kPiece)));
+  Value row = code.add(loop.getInductionVar(), code.divide(places.thread(), code.i32(lanesOfRow)));
+  Value place =
+      code.add(slot.bytes, code.add(code.mul(row, rowBytes),
+                                    code.mul(code.rest(places.thread(), code.i32(lanesOfRow)), kPiece)));
   SmallVector<Value> zeros(4, code.i32(0));
   for (int64_t begin = 0; begin < slot.type.getSlotBytes(); begin += numRows * rowBytes)
-    code.store(zeros, code.offset(sharedBase, code.add(place, begin)), AddressSpace::shared, {32, 4},
+    code.store(zeros, code.offset(places.sharedBase(), code.add(place, begin)), AddressSpace::shared, {32, 4},
                code.less(row, code.i32(numRows)));
 }
 
 /// A tile that `until` cuts within the array: the warp waits for its boxes, and writes zeros where they have
 /// brought what is not to be read.
 void ThreadEmitter::emitCutBoxes(CopyOp op, const Box &box, Value full) {
-  Code code = at(op);
+  Code code = places.at(op);
   auto ring = op.getRing().getDefiningOp<RingOp>();
   auto syncWarp = [&] { NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes)); };
   // No one counts the phases of the producer's own signal.
@@ -163,15 +162,15 @@ void ThreadEmitter::emitCutBoxes(CopyOp op, const Box &box, Value full) {
 
 /// The warp's first lane.
 void ThreadEmitter::arriveOnce(Location loc, Value signal) {
-  Code code = at(loc);
+  Code code = places.at(loc);
   code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},
-                {signal, code.lessUnsigned(thread, code.i32(1))});
+                {signal, code.lessUnsigned(places.thread(), code.i32(1))});
 }
 
 /// The warp copies by pieces. Where threads read them, they arrive when they have come, and the warp goes on;
 /// where products do, it waits for them, since a fence must stand between.
 LogicalResult ThreadEmitter::emitPiecesOfUse(CopyOp op, Value full) {
-  Code code = at(op);
+  Code code = places.at(op);
   if (failed(emitPieces(op)))
     return failure();
   if (isReadByProducts(op.getRing())) {
@@ -188,10 +187,10 @@ LogicalResult ThreadEmitter::emitPiecesOfUse(CopyOp op, Value full) {
 }
 
 LogicalResult ThreadEmitter::emitFill(CopyOp op) {
-  Code code = at(op);
+  Code code = places.at(op);
   auto ring = op.getRing().getDefiningOp<RingOp>();
   int64_t count = ring.getType().getBuffer().getSlots();
-  Value full = signalOf(ring, code.rest(code.narrow(scalar(op.getNumber())), code.i32(count)), false);
+  Value full = signalOf(ring, code.rest(code.narrow(places.scalar(op.getNumber())), code.i32(count)), false);
   std::optional<Box> box = op.getBulk() ? getBox(op) : std::nullopt;
   if (!box)
     return emitPiecesOfUse(op, full);
@@ -211,11 +210,12 @@ LogicalResult ThreadEmitter::emitFill(CopyOp op) {
 
 /// One thread of each warp, which has waited for the warp's own part of all products.
 void ThreadEmitter::emitRelease(ReleaseOp op) {
-  Code code = at(op);
+  Code code = places.at(op);
   auto ring = op.getRing().getDefiningOp<RingOp>();
   int64_t count = ring.getType().getBuffer().getSlots();
-  Value slot = code.rest(code.narrow(scalar(op.getNumber())), code.i32(count));
-  Value isFirst = atStart([&] { return code.lessUnsigned(code.bitAnd(thread, code.i32(31)), code.i32(1)); });
+  Value slot = code.rest(code.narrow(places.scalar(op.getNumber())), code.i32(count));
+  Value isFirst = places.atStart(
+      [&] { return code.lessUnsigned(code.bitAnd(places.thread(), code.i32(31)), code.i32(1)); });
   if (!isReadByProducts(op.getRing())) // lanes read by themselves
     NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes));
   code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},

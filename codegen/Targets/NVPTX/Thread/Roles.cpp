@@ -8,25 +8,13 @@ using namespace mlir::simt;
 /// Threads of a role.
 static constexpr int64_t kRoleThreads = 128, kWarp = 32;
 
-/// The region's code, with a start of its own: what a role computes once takes no register of the other.
-template <typename F> LogicalResult ThreadEmitter::emitRole(Block &block, F prepare) {
-  Operation *outer = startEnd;
-  prepare();
-  startEnd = Code(builder, kernel.getLoc()).i32(0).getDefiningOp();
-  builder.setInsertionPointAfter(startEnd);
-  LogicalResult result = emitBlock(block);
-  startEnd->erase();
-  startEnd = outer;
-  return result;
-}
-
 /// One thread sets the signals up: a use is full when one thread says so, and empty when each warp of all
 /// members has released it.
 void ThreadEmitter::initialiseRings() {
   Code code(builder, kernel.getLoc());
   auto roles = *kernel.getBlock()->getOps<RolesOp>().begin();
-  int64_t readers = numWarps * int64_t(roles.getMembers());
-  Value isFirst = code.lessUnsigned(thread, code.i32(1));
+  int64_t readers = places.numWarps() * int64_t(roles.getMembers());
+  Value isFirst = code.lessUnsigned(places.thread(), code.i32(1));
   auto branch = scf::IfOp::create(builder, kernel.getLoc(), isFirst, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -50,10 +38,10 @@ void ThreadEmitter::initialiseRings() {
 LogicalResult ThreadEmitter::emitRoles(RolesOp op) {
   if (!op.getApart())
     return op.emitOpError("requires places of its members' buffers; run taylor-simt-allocate-shared before");
-  if (32 * numWarps != kRoleThreads)
-    return op.emitOpError() << "expected members of four warps, but got " << numWarps;
+  if (32 * places.numWarps() != kRoleThreads)
+    return op.emitOpError() << "expected members of four warps, but got " << places.numWarps();
   Location loc = op.getLoc();
-  Code code = at(op);
+  Code code = places.at(op);
   initialiseRings();
   auto setRegisters = [&](int64_t count, bool more) {
     NVVM::SetMaxRegisterOp::create(builder, loc, uint32_t(count),
@@ -62,7 +50,7 @@ LogicalResult ThreadEmitter::emitRoles(RolesOp op) {
   };
   auto inThen = [&](scf::IfOp branch) { builder.setInsertionPoint(branch.thenBlock()->getTerminator()); };
   // The same in all lanes, and known to be.
-  Value group = code.fetch(code.shiftRight(thread, 7), code.i32(0)), all = thread;
+  Value group = code.fetch(code.shiftRight(places.thread(), 7), code.i32(0)), all = places.thread();
   Value isProducer = code.lessUnsigned(group, code.i32(1));
   auto branch = scf::IfOp::create(builder, loc, isProducer, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -70,33 +58,15 @@ LogicalResult ThreadEmitter::emitRoles(RolesOp op) {
   setRegisters(op.getProducerRegisters(), false);
   Value warp = code.fetch(code.shiftRight(all, 5), code.i32(0));
   inThen(scf::IfOp::create(builder, loc, code.lessUnsigned(warp, code.i32(1)), /*withElseRegion=*/false));
-  int64_t warps = numWarps;
-  if (failed(emitRole(op.getProducerBlock(), [&] {
-        numWarps = 1;
-        thread = code.bitAnd(all, code.i32(kWarp - 1));
-      })))
+  Value lane = code.bitAnd(all, code.i32(kWarp - 1));
+  if (failed(places.emitRole({lane, 1, {}}, [&] { return emitBlock(op.getProducerBlock()); })))
     return failure();
-  numWarps = warps;
 
   builder.setInsertionPoint(branch.elseBlock()->getTerminator());
   setRegisters(op.getConsumerRegisters(), true);
-  return emitRole(op.getConsumerBlock(), [&] {
-    thread = code.bitAnd(all, code.i32(kRoleThreads - 1));
-    member = code.sub(group, code.i32(1));
-    scalars[op.getMember()] = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), member);
-    for (auto alloc : kernel.getBlock()->getOps<AllocOp>()) {
-      SharedSlot &slot = slots[alloc];
-      slot.bytes = code.add(slot.bytes, code.mul(member, int64_t(*op.getApart())));
-    }
-  });
-}
-
-/// All threads of the block, or of the member.
-void ThreadEmitter::emitBarrier(Location loc) {
-  Code code = at(loc);
-  if (!member)
-    return code.barrier();
-  // Barrier 0 is the block's.
-  NVVM::BarrierOp::create(builder, loc, Type(), code.add(member, 1), code.i32(kRoleThreads),
-                          NVVM::BarrierReductionAttr(), Value());
+  Value thread = code.bitAnd(all, code.i32(kRoleThreads - 1)), member = code.sub(group, code.i32(1));
+  scalars[op.getMember()] = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), member);
+  slots.moveToMember(member, *op.getApart(), loc);
+  return places.emitRole({thread, places.numWarps(), member},
+                         [&] { return emitBlock(op.getConsumerBlock()); });
 }

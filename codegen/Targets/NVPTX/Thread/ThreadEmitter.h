@@ -6,30 +6,15 @@
 #include "codegen/Targets/Frame/KernelFrame.h"
 #include "codegen/Targets/Frame/Scalars.h"
 #include "codegen/Targets/NVPTX/Contract.h"
-#include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
-#include "codegen/Targets/NVPTX/Thread/Code.h"
+#include "codegen/Targets/NVPTX/Thread/SharedSlots.h"
+#include "codegen/Targets/NVPTX/Thread/Started.h"
+#include "codegen/Targets/NVPTX/Thread/ThreadTiles.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 #include <optional>
 
 namespace mlir::simt {
-
-/// A thread's part of a tile: one number per register of its layout. Numbers of 16 bits are kept in pairs,
-/// registers 2 i and 2 i + 1, where their number is even.
-struct ThreadRegisters {
-  Type element; ///< as the thread computes: i32 for index
-  bool paired = false;
-  SmallVector<Value> parts;
-};
-
-/// What a thread's number adds to a place, an i32.
-struct ThreadOffset {
-  Value value;
-  int64_t bits = -1;   ///< bits of the value that may be set, where each comes from one bit of the thread's
-                       ///< number; -1: not known
-  int64_t divisor = 0; ///< divides the value; 0: the value is 0
-};
 
 /// Address of an array, and elements from one to the next along each axis.
 struct ArrayValues {
@@ -62,12 +47,6 @@ struct WindowAccess {
   unsigned elementBytes = 4;
 };
 
-/// A shared-memory slot: bytes from the start of shared memory.
-struct SharedSlot {
-  BufferType type;
-  Value bytes; ///< i32
-};
-
 /// Emits one tile.kernel as an llvm.func.
 class ThreadEmitter : tile::KernelFrame {
 public:
@@ -94,8 +73,8 @@ private:
   LogicalResult emitBlock(Block &block) override;
   LogicalResult emitOp(Operation *op);
   Value addressOf(Value array) override { return arrays[array].address; }
-  SmallVector<Value> valuesOf(Value tile) override { return tileOf(tile).parts; }
-  void setValues(Value tile, ValueRange values) override;
+  SmallVector<Value> valuesOf(Value tile) override { return tiles.tileOf(tile).parts; }
+  void setValues(Value tile, ValueRange values) override { tiles.setParts(tile, values); }
 
   // Elementwise.cpp
   LogicalResult emitMap(tile::MapOp op);
@@ -107,8 +86,6 @@ private:
   bool isLoop(tile::MapOp op);
   LogicalResult emitMapAsLoop(tile::MapOp op, llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body);
   FailureOr<Value> localOperand(tile::MapOp op, Value input, unsigned number);
-  Value makeLocal(Type element, int64_t count);
-  Value placeInLocal(Value array, Type element, Value index);
   LogicalResult emitSplat(tile::SplatOp op);
   LogicalResult emitPosition(tile::PositionOp op);
 
@@ -145,8 +122,6 @@ private:
   // Roles.cpp
   LogicalResult emitRoles(RolesOp op);
   void initialiseRings();
-  template <typename F> LogicalResult emitRole(Block &block, F prepare);
-  void emitBarrier(Location loc);
 
   // Ring.cpp
   LogicalResult emitUse(Operation *op, Value ring, Value number);
@@ -167,107 +142,20 @@ private:
   // Shared.cpp
   LogicalResult emitRead(ReadOp op);
   LogicalResult emitWrite(WriteOp op);
-  SharedSlot slotOf(Value buffer) { return slots.lookup(buffer); }
-
-  // Product.cpp
-  LogicalResult emitDot(DotOp op);
-
-  // Started.cpp
-  LogicalResult emitStart(StartOp op);
-  LogicalResult emitAwait(AwaitOp op);
-  void pinBefore(AwaitOp op);
-
-  // Features.cpp
-  LogicalResult emitExpand(ExpandOp op);
-  LogicalResult emitContract(ContractOp op);
-
-  // Places.cpp
-  ThreadOffset placeOf(ArrayRef<Digit> lanes, ArrayRef<Digit> warps, StringRef axis);
-  ThreadOffset placeOf(LayoutAttr layout, StringRef axis) {
-    return placeOf(layout.getLanes(), layout.getWarps(), axis);
-  }
-  /// Whether the thread is the one of its copies that writes; null: all are.
-  Value isWriter(LayoutAttr layout);
-
-  // Values
-  Code at(Operation *op) { return Code(builder, op->getLoc()); }
-  Code at(Location loc) { return Code(builder, loc); }
-  Value element(const ThreadRegisters &registers, int64_t index, Location loc);
-  ThreadRegisters makeRegisters(Type element, ArrayRef<Value> values, Location loc);
-  void setTile(Value tile, ArrayRef<Value> values);
-  ThreadRegisters tileOf(Value tile);
-  /// Runs `emit` where values of the whole kernel are computed.
-  template <typename F> auto atStart(F emit) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(startEnd);
-    return emit();
-  }
-  /// The same, but behind the last loop before here, if here is in no loop: what only a kernel's last part
-  /// needs takes no register before.
-  template <typename F> auto atStartOfPart(F emit) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(getEndOfStart());
-    return emit();
-  }
-  /// The end of what is computed once behind the loop that runs before what is emitted here; `startEnd` if
-  /// there is none, or here is in a loop.
-  Operation *getEndOfStart();
-
-  friend class BufferAddress;
-  friend class ComponentRows;
-  friend class FeatureEmitter;
-  friend class MatrixReader;
-  friend class ProductEmitter;
-  friend class StartEmitter;
 
   LLVM::GlobalOp shared;
   int64_t cacheBytes;
-  Operation *startEnd = nullptr;
-  llvm::DenseMap<Operation *, Operation *> startEnds; ///< of the parts behind loops
-  Value thread;                                       ///< i32, %tid.x
-  Value sharedBase;
-  int64_t numWarps = 1;
-  Value member;                             ///< i32, of the thread's role; null outside of a consumer
+  ThreadPlaces places;
+  ThreadTiles tiles;
+  SharedSlots slots;
+  StartedProducts started;
   SmallVector<std::pair<Box, Value>> boxes; ///< address of the tensor map of each
-  llvm::DenseMap<Value, ThreadRegisters> tiles;
-  /// Tiles that are loaded one register after the other where maps read them.
-  llvm::DenseMap<Value, std::function<Value(int64_t)>> loadedByReaders;
-  llvm::DenseMap<Value, SharedSlot> slots;
-  /// Operands in registers of products that were started.
-  llvm::DenseMap<Value, SmallVector<Value>> inFlight;
-  /// Tiles in local memory, what was read of them in a block, and the memory of operands that maps copy
-  /// there.
-  llvm::DenseMap<Value, Value> localTiles;
-  std::map<std::pair<void *, Block *>, ThreadRegisters> localReads;
+  /// The memory of operands that maps copy there.
   std::map<std::tuple<const void *, int64_t, unsigned>, Value> localOperands;
-  int64_t localBytes = 0;
   std::optional<int64_t>
       functions; ///< their weight in the kernel's maps, for all registers; known when a map asks
   llvm::DenseMap<Value, ArrayValues> arrays;
 };
-
-/// The type in which a thread computes with elements: i32 for index.
-Type elementTypeOf(Type element);
-
-/// How `count` neighbours of so many bytes each are moved at once: in words of at least 32 bits where they
-/// fill one.
-Words wordsOf(int64_t count, unsigned elementBytes);
-/// The numbers in words, in the order of memory, and back.
-SmallVector<Value> elementsOfWords(Code code, ArrayRef<Value> words, Type element);
-SmallVector<Value> wordsOfElements(Code code, ArrayRef<Value> elements, Words words);
-
-/// Whether a tile of so many registers keeps them in pairs.
-bool isPaired(Type element, int64_t numRegisters);
-
-/// Registers 0, 1, .. that step by 1 along the axis, each group of so many starting at a multiple.
-int64_t leadingRegisters(LayoutAttr layout, StringRef axis);
-/// Whether loads of a run of neighbours must not be joined by LLVM, which would read past them.
-bool leavesOddWords(int64_t run, int64_t elementBytes);
-
-/// What is known of a scalar of the tile program: whether it is never negative, and a number that divides it
-/// (0: it is 0).
-bool isNonNegative(Value value);
-int64_t divisorOf(Value value);
 
 } // namespace mlir::simt
 #endif
