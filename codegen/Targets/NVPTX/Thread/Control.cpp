@@ -43,12 +43,13 @@ LogicalResult ThreadEmitter::emitOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp, scf::IfOp, tile::SizeOp, tile::RequestedOp>([&](auto) { return emitFrameOp(op); })
       .Case<tile::LookupOp>([&](auto lookup) {
-        emitLookup(lookup);
+        scalars[lookup] = windows.emitLookup(lookup);
         return success();
       })
-      .Case<tile::LoadOp>([&](auto load) { return emitLoad(load); })
-      .Case<tile::StoreOp>([&](auto store) { return emitStore(store); })
-      .Case<tile::AccumulateOp>([&](auto accumulate) { return emitAccumulate(accumulate); })
+      .Case<tile::LoadOp>([&](auto load) { return windows.emitLoad(load), success(); })
+      .Case<tile::StoreOp>([&](auto store) { return windows.emitStore(store), success(); })
+      .Case<tile::AccumulateOp>(
+          [&](auto accumulate) { return windows.emitAccumulate(accumulate), success(); })
       .Case<tile::SplatOp>([&](auto splat) { return emitSplat(splat); })
       .Case<tile::PositionOp>([&](auto position) { return emitPosition(position); })
       .Case<tile::MapOp>([&](auto map) { return emitMap(map); })
@@ -60,31 +61,18 @@ LogicalResult ThreadEmitter::emitOp(Operation *op) {
       .Case<tile::ConcatOp>([&](auto concat) { return emitConcat(concat); })
       .Case<RelayoutOp>([&](auto relayout) { return emitRelayout(relayout); })
       .Case<AllocOp>([&](auto alloc) { return slots.emitAlloc(alloc); })
-      .Case<SlotOp>([&](auto slot) {
-        slots.emitSlot(slot);
-        return success();
+      .Case<SlotOp>([&](auto slot) { return slots.emitSlot(slot), success(); })
+      .Case<PartOp>([&](auto part) { return slots.emitPart(part), success(); })
+      .Case<CopyOp>([&](auto copy) {
+        return (copy.getRing() ? rings.emitFill(copy) : copier.emitCopy(copy)), success();
       })
-      .Case<PartOp>([&](auto part) {
-        slots.emitPart(part);
-        return success();
-      })
-      .Case<CopyOp>([&](auto copy) { return emitCopy(copy); })
-      .Case<CommitOp>([&](auto) {
-        NVVM::CpAsyncCommitGroupOp::create(builder, op->getLoc());
-        return success();
-      })
+      .Case<CommitOp>(
+          [&](auto) { return NVVM::CpAsyncCommitGroupOp::create(builder, op->getLoc()), success(); })
       .Case<WaitOp>([&](WaitOp wait) {
-        NVVM::CpAsyncWaitGroupOp::create(builder, op->getLoc(), uint32_t(wait.getGroups()));
-        return success();
+        return NVVM::CpAsyncWaitGroupOp::create(builder, op->getLoc(), uint32_t(wait.getGroups())), success();
       })
-      .Case<FenceOp>([&](auto) {
-        code.fence();
-        return success();
-      })
-      .Case<BarrierOp>([&](auto) {
-        places.emitBarrier(op->getLoc());
-        return success();
-      })
+      .Case<FenceOp>([&](auto) { return code.fence(), success(); })
+      .Case<BarrierOp>([&](auto) { return places.emitBarrier(op->getLoc()), success(); })
       .Case<RolesOp>([&](auto roles) { return emitRoles(roles); })
       .Case<RingOp>([&](RingOp ring) -> LogicalResult {
         if (!ring.getOffset() || !ring.getSignals())
@@ -92,31 +80,20 @@ LogicalResult ThreadEmitter::emitOp(Operation *op) {
               "requires a place in shared memory; run taylor-simt-allocate-shared before");
         return success();
       })
-      .Case<AcquireOp, WaitFullOp>([&](auto use) { return emitUse(use, use.getRing(), use.getNumber()); })
-      .Case<ReleaseOp>([&](auto release) {
-        emitRelease(release);
-        return success();
-      })
-      .Case<ReadOp>([&](auto read) { return emitRead(read); })
-      .Case<WriteOp>([&](auto write) { return emitWrite(write); })
+      .Case<AcquireOp, WaitFullOp>(
+          [&](auto use) { return rings.emitUse(use, use.getRing(), use.getNumber()), success(); })
+      .Case<ReleaseOp>([&](auto release) { return rings.emitRelease(release), success(); })
+      .Case<ReadOp>([&](auto read) { return bufferTiles.emitRead(read), success(); })
+      .Case<WriteOp>([&](auto write) { return bufferTiles.emitWrite(write), success(); })
       .Case<DotOp>([&](auto dot) { return ProductEmitter(places, tiles, slots, dot).emit(); })
       .Case<StartOp>([&](auto start) { return started.emitStart(start); })
-      .Case<AwaitOp>([&](auto await) {
-        started.emitAwait(await, *sizes);
-        return success();
-      })
+      .Case<AwaitOp>([&](auto await) { return started.emitAwait(await, *sizes), success(); })
       .Case<ProxyFenceOp>([&](auto) {
         code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
         return success();
       })
-      .Case<OwnTilesOp>([&](auto own) {
-        emitOwnTiles(own);
-        return success();
-      })
-      .Case<PlaceOp>([&](auto place) {
-        emitPlace(place);
-        return success();
-      })
+      .Case<OwnTilesOp>([&](auto own) { return emitOwnTiles(own), success(); })
+      .Case<PlaceOp>([&](auto place) { return emitPlace(place), success(); })
       .Case<StartNextOp>([&](auto) {
         code.assembly("griddepcontrol.launch_dependents;", "~{memory}", {}, {});
         return success();

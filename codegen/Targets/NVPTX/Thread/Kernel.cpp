@@ -13,7 +13,9 @@ using tile::Axis;
 ThreadEmitter::ThreadEmitter(tile::KernelOp kernel, OpBuilder &builder, LLVM::GlobalOp shared,
                              int64_t cacheBytes)
     : KernelFrame(kernel, builder), shared(shared), cacheBytes(cacheBytes), places(kernel, builder, scalars),
-      tiles(places), slots(places), started(places, tiles, slots) {
+      tiles(places), slots(places), bufferTiles(places, tiles, slots), windows(places, tiles),
+      copier(places, windows, slots), signals(places), rings(places, windows, slots, signals, copier),
+      started(places, tiles, slots) {
   types.addConversion([](tile::TileType tile, SmallVectorImpl<Type> &registers) {
     Type element = elementTypeOf(tile.getElementType());
     int64_t count = layoutOf(tile).getNumRegisters();
@@ -59,56 +61,6 @@ FailureOr<LLVM::LLVMFuncOp> ThreadEmitter::makeFunction(ModuleOp module, ArrayRe
   return function;
 }
 
-void ThreadEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> used) {
-  unsigned next = std::size(tile::kSizeRoles);
-  sizes.emplace(builder, kernel.getLoc(), function.getArguments().take_front(next),
-                tile::SizeValues::Runs::block);
-  sizes->makeLag();
-  for (Value array : used) {
-    auto type = cast<ArrayType>(array.getType());
-    ArrayRef<Axis> axes = type.getAxes();
-    ArrayValues values;
-    values.address = function.getArgument(next++);
-    values.sizes = sizes->of(type);
-    int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-    if (isa<tile::TensorOp>(array.getDefiningOp())) {
-      for (unsigned i = 0; i < axes.size(); ++i)
-        values.strides.push_back(function.getArgument(next++));
-      values.isContiguous = !axes.empty() && axes.back().extent.isStatic();
-      values.alignment = isAligned16(type) ? 16 : elementBytes;
-    } else {
-      int64_t rowBytes = elementBytes;
-      values.strides = sizes->stridesOf(values.sizes);
-      values.isContiguous = true;
-      if (!axes.empty() && axes.back().extent.isStatic())
-        rowBytes *= axes.back().getSize();
-      values.alignment = std::gcd(rowBytes, int64_t(16));
-    }
-    arrays[array] = values;
-  }
-  for (Box &box : getBoxes(kernel))
-    boxes.push_back({box, function.getArgument(next++)});
-}
-
-void ThreadEmitter::findExchangedArrays() {
-  struct Uses {
-    int reads = 0, writes = 0;
-  };
-  llvm::MapVector<Value, Uses> uses;
-  kernel.walk([&](Operation *op) {
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      ++uses[load.getArray()].reads;
-    else if (auto copy = dyn_cast<CopyOp>(op))
-      ++uses[copy.getArray()].reads;
-    else if (auto store = dyn_cast<tile::StoreOp>(op))
-      ++uses[store.getArray()].writes;
-    else if (auto accumulate = dyn_cast<tile::AccumulateOp>(op))
-      ++uses[accumulate.getArray()].writes;
-  });
-  for (auto &[array, counts] : uses)
-    arrays[array].isExchanged = counts.writes > 1 || (counts.writes && counts.reads);
-}
-
 LogicalResult ThreadEmitter::emit(ModuleOp module) {
   SmallVector<Value> used = getArguments(kernel);
   FailureOr<LLVM::LLVMFuncOp> made = makeFunction(module, used);
@@ -118,9 +70,14 @@ LogicalResult ThreadEmitter::emit(ModuleOp module) {
   Location loc = kernel.getLoc();
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   places.readThread(shared);
-  readParameters(function, used);
+  ValueRange parameters = function.getArguments();
+  unsigned numSizes = std::size(tile::kSizeRoles);
+  sizes.emplace(builder, loc, parameters.take_front(numSizes), tile::SizeValues::Runs::block);
+  sizes->makeLag();
+  parameters = windows.readArrays(used, parameters.drop_front(numSizes), *sizes);
+  for (auto [box, address] : llvm::zip_equal(getBoxes(kernel), parameters))
+    rings.addMap(box, address);
   placeInGrid();
-  findExchangedArrays();
   places.endStart();
   if (failed(emitBlock(*kernel.getBlock())))
     return failure();

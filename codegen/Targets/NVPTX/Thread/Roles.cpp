@@ -8,33 +8,6 @@ using namespace mlir::simt;
 /// Threads of a role.
 static constexpr int64_t kRoleThreads = 128, kWarp = 32;
 
-/// One thread sets the signals up: a use is full when one thread says so, and empty when each warp of all
-/// members has released it.
-void ThreadEmitter::initialiseRings() {
-  Code code(builder, kernel.getLoc());
-  auto roles = *kernel.getBlock()->getOps<RolesOp>().begin();
-  int64_t readers = places.numWarps() * int64_t(roles.getMembers());
-  Value isFirst = code.lessUnsigned(places.thread(), code.i32(1));
-  auto branch = scf::IfOp::create(builder, kernel.getLoc(), isFirst, /*withElseRegion=*/false);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-    auto initialise = [&](Value signal, int64_t arrivals) {
-      code.assembly("mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}", {}, {signal, code.i32(arrivals)});
-    };
-    for (auto ring : kernel.getBlock()->getOps<RingOp>()) {
-      int64_t slots = ring.getType().getBuffer().getSlots();
-      for (int64_t slot = 0; slot < slots; ++slot)
-        for (bool isEmpty : {false, true})
-          initialise(signalOf(ring, code.i32(slot), isEmpty), isEmpty ? readers : 1);
-      if (completesBoxes(ring))
-        initialise(signalOf(ring, code.i32(slots), false), 1);
-    }
-    code.assembly("fence.mbarrier_init.release.cluster;", "~{memory}", {}, {});
-  }
-  code.barrier();
-}
-
 LogicalResult ThreadEmitter::emitRoles(RolesOp op) {
   if (!op.getApart())
     return op.emitOpError("requires places of its members' buffers; run taylor-simt-allocate-shared before");
@@ -42,7 +15,7 @@ LogicalResult ThreadEmitter::emitRoles(RolesOp op) {
     return op.emitOpError() << "expected members of four warps, but got " << places.numWarps();
   Location loc = op.getLoc();
   Code code = places.at(op);
-  initialiseRings();
+  signals.initialise(op);
   auto setRegisters = [&](int64_t count, bool more) {
     NVVM::SetMaxRegisterOp::create(builder, loc, uint32_t(count),
                                    more ? NVVM::SetMaxRegisterAction::increase

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Uses of a ring: waits and signals as mbarriers, and copies that signal (PTX ISA, "mbarrier",
-// "cp.async.bulk.tensor"). The instructions are text, since MLIR's ops for them are such too.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+// The copies' instructions are text, since MLIR's ops for them are such too.
+#include "codegen/Targets/NVPTX/Thread/RingEmitter.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -9,23 +9,8 @@ using namespace mlir::simt;
 /// A warp's lanes, and as a mask.
 static constexpr int64_t kWarp = 32, kAllLanes = -1;
 
-/// Address of a signal, an i32: of a slot, whether it is full or whether it is empty.
-Value ThreadEmitter::signalOf(RingOp ring, Value slot, bool isEmpty) {
-  Code code(builder, ring.getLoc());
-  Value base = LLVM::PtrToIntOp::create(builder, ring.getLoc(), builder.getI32Type(), places.sharedBase());
-  int64_t place = int64_t(*ring.getSignals()) + (isEmpty ? RingType::kSignalBytes / 2 : 0);
-  return code.add(code.add(base, place), code.mul(slot, RingType::kSignalBytes));
-}
-
-/// Until the phase of this parity is complete. A thread that waits is set aside for a while.
-void ThreadEmitter::waitForSignal(Location loc, Value signal, Value parity) {
-  places.at(loc).assembly("{\n.reg .pred P1;\nWAIT:\nmbarrier.try_wait.parity.shared.b64 P1, [$0], $1;\n"
-                          "@P1 bra DONE;\nbra WAIT;\nDONE:\n}",
-                          "r,r,~{memory}", {}, {signal, parity});
-}
-
 /// The slot and the phase of a use; the first use finds all slots empty.
-LogicalResult ThreadEmitter::emitUse(Operation *op, Value ring, Value number) {
+void RingEmitter::emitUse(Operation *op, Value ring, Value number) {
   Code code = places.at(op);
   auto type = cast<RingType>(ring.getType());
   auto made = ring.getDefiningOp<RingOp>();
@@ -37,28 +22,27 @@ LogicalResult ThreadEmitter::emitUse(Operation *op, Value ring, Value number) {
   if (isProducer)
     phase = code.bitXor(phase, code.i32(1));
   slots.setUse(op->getResult(0), made, slot);
-  waitForSignal(op->getLoc(), signalOf(made, slot, isProducer), phase);
-  return success();
+  signals.wait(op->getLoc(), signals.signalOf(made, slot, isProducer), phase);
 }
 
-Value ThreadEmitter::isElected(Location loc) {
-  return NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
+static Value isElected(Code code) {
+  return NVVM::ElectSyncOp::create(code.builder, code.loc, code.builder.getI1Type(), Value());
 }
 
 /// Whether started products read the ring, by the asynchronous proxy.
-bool ThreadEmitter::isReadByProducts(Value ring) {
+static bool isReadByProducts(Value ring) {
   return llvm::any_of(ring.getUsers(), [](Operation *user) {
     return isa<WaitFullOp>(user) && llvm::any_of(user->getUsers(), llvm::IsaPred<StartOp>);
   });
 }
 
 /// Whether what the copy is of is not cut by its `until` within the array; null: it has none.
-Value ThreadEmitter::isWhole(CopyOp op) {
+Value RingEmitter::isWhole(CopyOp op) {
   if (!op.getEnd())
     return {};
   Code code = places.at(op);
   BufferType buffer = op.getBuffer().getType();
-  auto tile = tile::TileType::get(builder.getContext(), buffer.getAxes(), buffer.getElementType());
+  auto tile = tile::TileType::get(code.builder.getContext(), buffer.getAxes(), buffer.getElementType());
   tile::ArrayType type = op.getArray().getType();
   Value whole;
   for (auto [i, axis] :
@@ -66,36 +50,36 @@ Value ThreadEmitter::isWhole(CopyOp op) {
     if (type.getAxes()[i].name != op.getEndAxisAttr())
       continue;
     Value first = axis.offset ? code.narrow(places.scalar(axis.offset)) : code.i32(0);
-    Value last = code.add(first, axis.size - 1), size = code.narrow(arrays[op.getArray()].sizes[i]);
-    last = arith::MinSIOp::create(builder, op.getLoc(), last, code.sub(size, code.i32(1)));
+    Value last = code.add(first, axis.size - 1), size = code.narrow(windows.valuesOf(op.getArray()).sizes[i]);
+    last = arith::MinSIOp::create(code.builder, op.getLoc(), last, code.sub(size, code.i32(1)));
     whole = code.both(whole, code.less(last, code.narrow(places.scalar(op.getEnd()))));
   }
   return whole;
 }
 
 /// How many rows of the slot are before the copy's `until`.
-Value ThreadEmitter::countRows(CopyOp op) {
+Value RingEmitter::countRows(CopyOp op) {
   Code code = places.at(op);
   Value rows = code.narrow(places.scalar(op.getEnd()));
   for (auto [axis, offset] : llvm::zip(op.getArrayAxes().getAsRange<StringAttr>(), op.getOffsets()))
     if (axis == op.getEndAxisAttr())
       rows = code.sub(rows, code.narrow(places.scalar(offset)));
-  return arith::MaxSIOp::create(builder, op.getLoc(), rows, code.i32(0));
+  return arith::MaxSIOp::create(code.builder, op.getLoc(), rows, code.i32(0));
 }
 
 /// One thread starts the copy, a box for each panel of the slot. `signal` counts its bytes.
-void ThreadEmitter::emitBoxes(CopyOp op, const Box &box, Value signal) {
+void RingEmitter::emitBoxes(CopyOp op, const Box &box, Value signal) {
   Code code = places.at(op);
-  OpBuilder::InsertionGuard guard(builder);
-  auto branch = scf::IfOp::create(builder, op.getLoc(), isElected(op.getLoc()), /*withElseRegion=*/false);
-  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  OpBuilder::InsertionGuard guard(code.builder);
+  auto branch = scf::IfOp::create(code.builder, op.getLoc(), isElected(code), /*withElseRegion=*/false);
+  code.builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   SharedSlot slot = slots.slotOf(op.getBuffer());
-  code.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}", {},
-                {signal, code.i32(slot.type.getSlotBytes())});
-  auto found = llvm::find_if(boxes, [&](auto &entry) { return entry.first == box; });
-  Value map = LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI64Type(), found->second);
-  Value base = LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI32Type(), places.sharedBase());
-  auto tile = tile::TileType::get(builder.getContext(), slot.type.getAxes(), slot.type.getElementType());
+  signals.arriveBefore(op.getLoc(), signal, slot.type.getSlotBytes());
+  auto found = llvm::find_if(maps, [&](auto &entry) { return entry.first == box; });
+  Value map = LLVM::PtrToIntOp::create(code.builder, op.getLoc(), code.builder.getI64Type(), found->second);
+  Value base =
+      LLVM::PtrToIntOp::create(code.builder, op.getLoc(), code.builder.getI32Type(), places.sharedBase());
+  auto tile = tile::TileType::get(code.builder.getContext(), slot.type.getAxes(), slot.type.getElementType());
   auto window =
       tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   SmallVector<Value> corner; // the contiguous axis first
@@ -119,15 +103,15 @@ void ThreadEmitter::emitBoxes(CopyOp op, const Box &box, Value signal) {
 }
 
 /// The warp writes zeros to all rows of the slot from `first` on.
-void ThreadEmitter::emitZeros(CopyOp op, Value first) {
+void RingEmitter::emitZeros(CopyOp op, Value first) {
   constexpr int64_t kPiece = 16;
   Code code = places.at(op);
   SharedSlot slot = slots.slotOf(op.getBuffer());
   int64_t rowBytes = slot.type.getSwizzle(), numRows = slot.type.getNumRows();
   int64_t lanesOfRow = rowBytes / kPiece, rowsAtOnce = kWarp / lanesOfRow;
-  auto loop = scf::ForOp::create(builder, op.getLoc(), first, code.i32(numRows), code.i32(rowsAtOnce));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  auto loop = scf::ForOp::create(code.builder, op.getLoc(), first, code.i32(numRows), code.i32(rowsAtOnce));
+  OpBuilder::InsertionGuard guard(code.builder);
+  code.builder.setInsertionPoint(loop.getBody()->getTerminator());
   // A swizzle changes places within rows.
   Value row = code.add(loop.getInductionVar(), code.divide(places.thread(), code.i32(lanesOfRow)));
   Value place =
@@ -141,19 +125,16 @@ void ThreadEmitter::emitZeros(CopyOp op, Value first) {
 
 /// A tile that `until` cuts within the array: the warp waits for its boxes, and writes zeros where they have
 /// brought what is not to be read.
-void ThreadEmitter::emitCutBoxes(CopyOp op, const Box &box, Value full) {
+void RingEmitter::emitCutBoxes(CopyOp op, const Box &box, Value full) {
   Code code = places.at(op);
   auto ring = op.getRing().getDefiningOp<RingOp>();
-  auto syncWarp = [&] { NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes)); };
+  auto syncWarp = [&] { NVVM::SyncWarpOp::create(code.builder, op.getLoc(), code.i32(kAllLanes)); };
   // No one counts the phases of the producer's own signal.
-  Value own = signalOf(ring, code.i32(ring.getType().getBuffer().getSlots()), false);
-  Value phase = code.assembly("{\n.reg .pred P1;\nmbarrier.test_wait.parity.shared.b64 P1, [$1], $2;\n"
-                              "selp.b32 $0, 1, 0, P1;\n}",
-                              "=r,r,r,~{memory}", {builder.getI32Type()}, {own, code.i32(0)})
-                    .front();
+  Value own = signals.ownSignalOf(ring);
+  Value phase = signals.phaseOf(op.getLoc(), own);
   syncWarp();
   emitBoxes(op, box, own);
-  waitForSignal(op.getLoc(), own, phase);
+  signals.wait(op.getLoc(), own, phase);
   emitZeros(op, countRows(op));
   code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
   syncWarp();
@@ -161,55 +142,52 @@ void ThreadEmitter::emitCutBoxes(CopyOp op, const Box &box, Value full) {
 }
 
 /// The warp's first lane.
-void ThreadEmitter::arriveOnce(Location loc, Value signal) {
+void RingEmitter::arriveOnce(Location loc, Value signal) {
   Code code = places.at(loc);
-  code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},
-                {signal, code.lessUnsigned(places.thread(), code.i32(1))});
+  signals.arrive(loc, signal, code.lessUnsigned(places.thread(), code.i32(1)));
 }
 
 /// The warp copies by pieces. Where threads read them, they arrive when they have come, and the warp goes on;
 /// where products do, it waits for them, since a fence must stand between.
-LogicalResult ThreadEmitter::emitPiecesOfUse(CopyOp op, Value full) {
+void RingEmitter::emitPiecesOfUse(CopyOp op, Value full) {
   Code code = places.at(op);
-  if (failed(emitPieces(op)))
-    return failure();
+  copier.emitPieces(op);
   if (isReadByProducts(op.getRing())) {
-    NVVM::CpAsyncCommitGroupOp::create(builder, op.getLoc());
-    NVVM::CpAsyncWaitGroupOp::create(builder, op.getLoc(), 0u);
+    NVVM::CpAsyncCommitGroupOp::create(code.builder, op.getLoc());
+    NVVM::CpAsyncWaitGroupOp::create(code.builder, op.getLoc(), 0u);
     code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
   } else {
     // One arrival more is expected from each lane, so that the last one below does not end the phase alone.
-    code.assembly("cp.async.mbarrier.arrive.shared.b64 [$0];", "r,~{memory}", {}, {full});
+    signals.arriveAfterCopies(op.getLoc(), full);
   }
-  NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes));
+  NVVM::SyncWarpOp::create(code.builder, op.getLoc(), code.i32(kAllLanes));
   arriveOnce(op.getLoc(), full);
-  return success();
 }
 
-LogicalResult ThreadEmitter::emitFill(CopyOp op) {
+void RingEmitter::emitFill(CopyOp op) {
   Code code = places.at(op);
   auto ring = op.getRing().getDefiningOp<RingOp>();
   int64_t count = ring.getType().getBuffer().getSlots();
-  Value full = signalOf(ring, code.rest(code.narrow(places.scalar(op.getNumber())), code.i32(count)), false);
+  Value full =
+      signals.signalOf(ring, code.rest(code.narrow(places.scalar(op.getNumber())), code.i32(count)), false);
   std::optional<Box> box = op.getBulk() ? getBox(op) : std::nullopt;
   if (!box)
     return emitPiecesOfUse(op, full);
   Value whole = isWhole(op);
   if (!whole) {
     emitBoxes(op, *box, full);
-    return success();
+    return;
   }
-  auto branch = scf::IfOp::create(builder, op.getLoc(), whole, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  auto branch = scf::IfOp::create(code.builder, op.getLoc(), whole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(code.builder);
+  code.builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   emitBoxes(op, *box, full);
-  builder.setInsertionPoint(branch.elseBlock()->getTerminator());
+  code.builder.setInsertionPoint(branch.elseBlock()->getTerminator());
   emitCutBoxes(op, *box, full);
-  return success();
 }
 
 /// One thread of each warp, which has waited for the warp's own part of all products.
-void ThreadEmitter::emitRelease(ReleaseOp op) {
+void RingEmitter::emitRelease(ReleaseOp op) {
   Code code = places.at(op);
   auto ring = op.getRing().getDefiningOp<RingOp>();
   int64_t count = ring.getType().getBuffer().getSlots();
@@ -217,7 +195,6 @@ void ThreadEmitter::emitRelease(ReleaseOp op) {
   Value isFirst = places.atStart(
       [&] { return code.lessUnsigned(code.bitAnd(places.thread(), code.i32(31)), code.i32(1)); });
   if (!isReadByProducts(op.getRing())) // lanes read by themselves
-    NVVM::SyncWarpOp::create(builder, op.getLoc(), code.i32(kAllLanes));
-  code.assembly("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b,~{memory}", {},
-                {signalOf(ring, slot, true), isFirst});
+    NVVM::SyncWarpOp::create(code.builder, op.getLoc(), code.i32(kAllLanes));
+  signals.arrive(op.getLoc(), signals.signalOf(ring, slot, true), isFirst);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows of arrays in global memory: the thread's first element once, the others at multiples of strides.
+#include "codegen/Targets/NVPTX/Thread/GlobalWindows.h"
+#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
 
@@ -11,6 +12,71 @@ using tile::ArrayType;
 using tile::Axis;
 using tile::ExtentAttr;
 using tile::TileType;
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+ValueRange GlobalWindows::readArrays(ArrayRef<Value> used, ValueRange parameters,
+                                     const tile::SizeValues &sizes) {
+  auto take = [&] {
+    Value first = parameters.front();
+    parameters = parameters.drop_front();
+    return first;
+  };
+  for (Value array : used) {
+    auto type = cast<ArrayType>(array.getType());
+    ArrayRef<Axis> axes = type.getAxes();
+    ArrayValues values;
+    values.address = take();
+    values.sizes = sizes.of(type);
+    int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+    if (isa<tile::TensorOp>(array.getDefiningOp())) {
+      for (unsigned i = 0; i < axes.size(); ++i)
+        values.strides.push_back(take());
+      values.isContiguous = !axes.empty() && axes.back().extent.isStatic();
+      values.alignment = isAligned16(type) ? 16 : elementBytes;
+    } else {
+      int64_t rowBytes = elementBytes;
+      values.strides = sizes.stridesOf(values.sizes);
+      values.isContiguous = true;
+      if (!axes.empty() && axes.back().extent.isStatic())
+        rowBytes *= axes.back().getSize();
+      values.alignment = std::gcd(rowBytes, int64_t(16));
+    }
+    arrays[array] = values;
+  }
+  findExchangedArrays();
+  return parameters;
+}
+
+void GlobalWindows::findExchangedArrays() {
+  struct Uses {
+    int reads = 0, writes = 0;
+  };
+  llvm::MapVector<Value, Uses> uses;
+  places.kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      ++uses[load.getArray()].reads;
+    else if (auto copy = dyn_cast<CopyOp>(op))
+      ++uses[copy.getArray()].reads;
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      ++uses[store.getArray()].writes;
+    else if (auto accumulate = dyn_cast<tile::AccumulateOp>(op))
+      ++uses[accumulate.getArray()].writes;
+  });
+  for (auto &[array, counts] : uses)
+    arrays[array].isExchanged = counts.writes > 1 || (counts.writes && counts.reads);
+}
+
+void GlobalWindows::awaitOthers(Value array, Location loc) {
+  if (valuesOf(array).isExchanged)
+    places.emitBarrier(loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
 
 /// Whether `offset` is the place of the block along this extent: it lies within an axis of the same extent.
 static bool isPlaceOfBlock(Value offset, ExtentAttr extent) {
@@ -32,12 +98,12 @@ static bool isInside(Value offset, int64_t size, ExtentAttr extent) {
   return first >= 0 && first + size <= extent.getSize();
 }
 
-WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
+WindowAccess GlobalWindows::openWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
                                        ValueRange offsets,
                                        llvm::function_ref<ThreadOffset(StringRef)> placeOf, Value end,
                                        StringAttr endAxis) {
   auto type = cast<ArrayType>(array.getType());
-  const ArrayValues &values = arrays[array];
+  const ArrayValues &values = valuesOf(array);
   Code code = places.at(array.getLoc());
   WindowAccess window;
   window.elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
@@ -58,9 +124,10 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
       first = code.add(first, placeInAxis());
       Value part = places.atStartOfPart([&] {
         Value place = placeInAxis();
-        Type i64 = builder.getI64Type();
-        Value wide = isDiagonal ? arith::ExtSIOp::create(builder, array.getLoc(), i64, place).getResult()
-                                : arith::ExtUIOp::create(builder, array.getLoc(), i64, place).getResult();
+        Type i64 = code.builder.getI64Type();
+        Value wide = isDiagonal
+                         ? arith::ExtSIOp::create(code.builder, array.getLoc(), i64, place).getResult()
+                         : arith::ExtUIOp::create(code.builder, array.getLoc(), i64, place).getResult();
         return scaled(wide);
       });
       own = own ? places.atStartOfPart([&] { return code.add(own, part); }) : part;
@@ -87,8 +154,8 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
   return window;
 }
 
-Value ThreadEmitter::pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
-  Code code(builder, kernel.getLoc());
+Value GlobalWindows::pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
+  Code code = places.at(places.kernel);
   Value moved;
   int64_t constant = 0;
   for (const WindowAccess::Axis &axis : window.axes) {
@@ -102,8 +169,8 @@ Value ThreadEmitter::pointerAt(const WindowAccess &window, llvm::function_ref<in
   return code.offset(pointer, constant);
 }
 
-Value ThreadEmitter::guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
-  Code code(builder, kernel.getLoc());
+Value GlobalWindows::guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
+  Code code = places.at(places.kernel);
   Value guard = window.inside;
   for (const WindowAccess::Axis &axis : window.axes) {
     if (!axis.size)
@@ -117,10 +184,10 @@ Value ThreadEmitter::guardAt(const WindowAccess &window, llvm::function_ref<int6
   return guard;
 }
 
-int64_t ThreadEmitter::neighbours(Value array, LayoutAttr layout, TileType tile, ArrayAttr arrayAxes,
+int64_t GlobalWindows::neighbours(Value array, LayoutAttr layout, TileType tile, ArrayAttr arrayAxes,
                                   ArrayAttr tileAxes, ValueRange offsets) {
   auto type = cast<ArrayType>(array.getType());
-  const ArrayValues &values = arrays[array];
+  const ArrayValues &values = valuesOf(array);
   if (type.getAxes().empty() || !values.isContiguous || !type.getAxes().back().extent.isStatic())
     return 1;
   tile::WindowAxis axis = tile::getWindow(type, tile, arrayAxes, tileAxes, offsets).back();
@@ -135,6 +202,10 @@ int64_t ThreadEmitter::neighbours(Value array, LayoutAttr layout, TileType tile,
     count *= 2;
   return count;
 }
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
 
 /// Whether only maps read a tile of one number per diagonal. They load each where they need it: all at once
 /// would be a score tile more in registers.
@@ -151,9 +222,9 @@ static bool isLoadedByReaders(tile::LoadOp op) {
 }
 
 /// All threads read the one element.
-void ThreadEmitter::emitLookup(tile::LookupOp op) {
+Value GlobalWindows::emitLookup(tile::LookupOp op) {
   Code code = places.at(op);
-  const ArrayValues &values = arrays[op.getArray()];
+  const ArrayValues &values = valuesOf(op.getArray());
   Type element = op.getArray().getType().getElementType();
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   Value offset = code.i64(0), inside;
@@ -167,17 +238,16 @@ void ThreadEmitter::emitLookup(tile::LookupOp op) {
   Value number =
       elementsOfWords(code, code.load(pointer, AddressSpace::global, wordsOf(1, bytes), inside), element)
           .front();
-  scalars[op] = arith::FPToSIOp::create(builder, op.getLoc(), builder.getI64Type(), number);
+  return arith::FPToSIOp::create(code.builder, op.getLoc(), code.builder.getI64Type(), number);
 }
 
-LogicalResult ThreadEmitter::emitLoad(tile::LoadOp op) {
+void GlobalWindows::emitLoad(tile::LoadOp op) {
   Code code = places.at(op);
   Value array = op.getArray();
   LayoutAttr layout = layoutOf(op.getType());
   Type storage = op.getArray().getType().getElementType(),
        element = elementTypeOf(op.getType().getElementType());
-  if (arrays[array].isExchanged)
-    places.emitBarrier(op.getLoc());
+  awaitOthers(array, op.getLoc());
   WindowAccess window = openWindow(
       array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
       [&](StringRef axis) { return places.placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
@@ -205,13 +275,12 @@ LogicalResult ThreadEmitter::emitLoad(tile::LoadOp op) {
   };
   if (isLoadedByReaders(op)) {
     tiles.setLoad(op, [=](int64_t i) { return loadFrom(i).front(); });
-    return success();
+    return;
   }
   SmallVector<Value> values;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together)
     llvm::append_range(values, loadFrom(i));
   tiles.setTile(op, values);
-  return success();
 }
 
 /// Adds to global memory without waiting for the result.
@@ -243,14 +312,13 @@ static void addTo(Code code, Value pointer, Value value, Value guard) {
   code.store(wordsOfElements(code, {sum}, words), pointer, AddressSpace::global, words, guard);
 }
 
-template <typename Op> LogicalResult ThreadEmitter::emitToGlobal(Op op, bool accumulate) {
+template <typename Op> void GlobalWindows::emitToGlobal(Op op, bool accumulate) {
   Code code = places.at(op);
   TileType tile = op.getTile().getType();
   Value array = op.getArray();
   LayoutAttr layout = layoutOf(tile);
   Type storage = op.getArray().getType().getElementType();
-  if (arrays[array].isExchanged)
-    places.emitBarrier(op.getLoc());
+  awaitOthers(array, op.getLoc());
   WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
                                    [&](StringRef axis) { return places.placeOf(layout, axis); });
   window.inside = code.both(window.inside, places.isWriter(layout));
@@ -271,8 +339,7 @@ template <typename Op> LogicalResult ThreadEmitter::emitToGlobal(Op op, bool acc
     else
       code.store(wordsOfElements(code, elements, words), pointer, AddressSpace::global, words, guard);
   }
-  return success();
 }
 
-LogicalResult ThreadEmitter::emitStore(tile::StoreOp op) { return emitToGlobal(op, false); }
-LogicalResult ThreadEmitter::emitAccumulate(tile::AccumulateOp op) { return emitToGlobal(op, true); }
+void GlobalWindows::emitStore(tile::StoreOp op) { emitToGlobal(op, false); }
+void GlobalWindows::emitAccumulate(tile::AccumulateOp op) { emitToGlobal(op, true); }

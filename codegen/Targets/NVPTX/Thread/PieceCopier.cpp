@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Copies from global to shared memory, asynchronous where pieces of 4, 8 or 16 bytes are aligned.
+#include "codegen/Targets/NVPTX/Thread/PieceCopier.h"
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
 #include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -65,9 +65,8 @@ static int64_t pieceElements(const ArrayValues &values, tile::ArrayType array, B
   return count;
 }
 
-LogicalResult ThreadEmitter::emitCopy(CopyOp op) {
-  if (op.getRing())
-    return emitFill(op);
+void PieceCopier::emitCopy(CopyOp op) {
+  OpBuilder &builder = places.builder;
   if (!op.getCondition())
     return emitPieces(op);
   auto branch =
@@ -77,21 +76,21 @@ LogicalResult ThreadEmitter::emitCopy(CopyOp op) {
   return emitPieces(op);
 }
 
-LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
+void PieceCopier::emitPieces(CopyOp op) {
+  OpBuilder &builder = places.builder;
   Code code = places.at(op);
   Value array = op.getArray();
   SharedSlot slot = slots.slotOf(op.getBuffer());
   BufferType buffer = slot.type;
   TileType tile = TileType::get(builder.getContext(), buffer.getAxes(), buffer.getElementType());
-  if (arrays[array].isExchanged)
-    places.emitBarrier(op.getLoc());
+  windows.awaitOthers(array, op.getLoc());
   auto axesOfWindow =
       tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
-  int64_t elements = pieceElements(arrays[array], op.getArray().getType(), buffer, axesOfWindow);
+  int64_t elements = pieceElements(windows.valuesOf(array), op.getArray().getType(), buffer, axesOfWindow);
   Pieces pieces = sharePieces(buffer, elements, 32 * places.numWarps());
   auto ownPlace = [&](StringRef axis) { return places.placeOf(pieces.digits, {}, axis); };
-  WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
-                                   ownPlace, op.getEnd(), op.getEndAxisAttr());
+  WindowAccess window = windows.openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
+                                           ownPlace, op.getEnd(), op.getEndAxisAttr());
   BufferAddress address(places, op.getLoc(), slot, ownPlace);
   ArrayRef<Axis> axes = buffer.getAxes();
   StringRef columns = axes.back().getName(), rows = axes.size() > 1 ? axes[axes.size() - 2].getName() : "";
@@ -120,8 +119,9 @@ LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
         }
         return 0;
       };
-      copyPiece(code, address.at(offsetOf), pointerAt(window, offsetOf), elements * buffer.getElementBytes(),
-                buffer.getElementBytes(), guardAt(window, offsetOf));
+      copyPiece(code, address.at(offsetOf), windows.pointerAt(window, offsetOf),
+                elements * buffer.getElementBytes(), buffer.getElementBytes(),
+                windows.guardAt(window, offsetOf));
     }
   };
   // One warp copies a use of a ring: a few rows in each turn of a loop, since it has few registers.
@@ -144,10 +144,9 @@ LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
                        ownPlace);
     for (int64_t first = 0; first < strip; first += pieces.rowsAtOnce)
       copyRows(window, part, 0, first);
-    return success();
+    return;
   }
   for (int64_t outer = 0, e = buffer.getNumRows() / numRows; outer < e; ++outer)
     for (int64_t first = 0; first < numRows; first += pieces.rowsAtOnce)
       copyRows(window, address, outer, first);
-  return success();
 }

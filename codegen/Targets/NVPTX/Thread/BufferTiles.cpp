@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles from and to buffers.
+#include "codegen/Targets/NVPTX/Thread/BufferTiles.h"
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
 #include <numeric>
 
 using namespace mlir;
@@ -28,7 +27,7 @@ static std::optional<FragmentAxes> matrixAxes(BufferType buffer, LayoutAttr layo
   return axes;
 }
 
-LogicalResult ThreadEmitter::emitRead(ReadOp op) {
+void BufferTiles::emitRead(ReadOp op) {
   Code code = places.at(op);
   SharedSlot slot = slots.slotOf(op.getBuffer());
   LayoutAttr layout = layoutOf(op.getType());
@@ -40,7 +39,7 @@ LogicalResult ThreadEmitter::emitRead(ReadOp op) {
     for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += 2)
       blocks.push_back({layout.getOffset(i, axes->rows), layout.getOffset(i, axes->columns)});
     tiles.setTile(op, elementsOfWords(code, reader.read(blocks), element));
-    return success();
+    return;
   }
   BufferAddress address(places, op.getLoc(), slot,
                         [&](StringRef axis) { return places.placeOf(layout, axis); });
@@ -55,10 +54,9 @@ LogicalResult ThreadEmitter::emitRead(ReadOp op) {
         elementsOfWords(code, code.load(pointer, AddressSpace::shared, words, Value(), alone), element));
   }
   tiles.setTile(op, values);
-  return success();
 }
 
-LogicalResult ThreadEmitter::emitWrite(WriteOp op) {
+void BufferTiles::emitWrite(WriteOp op) {
   Code code = places.at(op);
   SharedSlot slot = slots.slotOf(op.getBuffer());
   LayoutAttr layout = layoutOf(op.getTile().getType());
@@ -75,5 +73,4 @@ LogicalResult ThreadEmitter::emitWrite(WriteOp op) {
     Value pointer = address.at([&](StringRef axis) { return layout.getOffset(i, axis); });
     code.store(wordsOfElements(code, elements, words), pointer, AddressSpace::shared, words, guard);
   }
-  return success();
 }
