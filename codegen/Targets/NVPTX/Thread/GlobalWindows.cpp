@@ -4,6 +4,7 @@
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 #include <numeric>
 
 using namespace mlir;

@@ -4,6 +4,7 @@
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_THREADTILES_H
 
 #include "codegen/Targets/NVPTX/Thread/ThreadPlaces.h"
+#include <functional>
 #include <map>
 
 namespace mlir::simt {

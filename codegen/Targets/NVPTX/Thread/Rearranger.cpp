@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions, scans, and tiles cut, joined and renumbered.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
-#include "llvm/ADT/MapVector.h"
+#include "codegen/Targets/NVPTX/Thread/Rearranger.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
 
@@ -11,8 +9,9 @@ using tile::Axis;
 using tile::ReductionKind;
 using tile::TileType;
 
-Value ThreadEmitter::combine(ReductionKind kind, Value a, Value b) {
-  Location loc = kernel.getLoc();
+Value Rearranger::combine(ReductionKind kind, Value a, Value b) {
+  OpBuilder &builder = places.builder;
+  Location loc = places.kernel.getLoc();
   bool isFloat = isa<FloatType>(a.getType());
   switch (kind) {
   case ReductionKind::sum:
@@ -28,7 +27,7 @@ Value ThreadEmitter::combine(ReductionKind kind, Value a, Value b) {
   llvm_unreachable("all kinds are listed");
 }
 
-LogicalResult ThreadEmitter::emitReduce(Operation *op, ReductionKind kind, Value input, Value result) {
+LogicalResult Rearranger::emitReduce(Operation *op, ReductionKind kind, Value input, Value result) {
   auto from = cast<TileType>(input.getType()), to = cast<TileType>(result.getType());
   LayoutAttr layout = layoutOf(from), rest = layoutOf(to);
   auto isReduced = [&](const Digit &digit) { return digit.axis && !to.hasAxis(digit.axis.getValue()); };
@@ -59,7 +58,8 @@ LogicalResult ThreadEmitter::emitReduce(Operation *op, ReductionKind kind, Value
   return success();
 }
 
-LogicalResult ThreadEmitter::emitScan(tile::ScanOp op) {
+LogicalResult Rearranger::emitScan(tile::ScanOp op) {
+  OpBuilder &builder = places.builder;
   StringRef axis = op.getAxis();
   LayoutAttr layout = layoutOf(op.getType());
   if (layout.isAcrossLanes(axis) || layout.isAcrossWarps(axis))
@@ -93,7 +93,7 @@ LogicalResult ThreadEmitter::emitScan(tile::ScanOp op) {
   return success();
 }
 
-LogicalResult ThreadEmitter::emitSlice(tile::SliceOp op) {
+LogicalResult Rearranger::emitSlice(tile::SliceOp op) {
   LayoutAttr from = layoutOf(op.getInput().getType()), to = layoutOf(op.getType());
   StringRef axis = op.getAxis();
   SmallVector<Value> results;
@@ -109,7 +109,7 @@ LogicalResult ThreadEmitter::emitSlice(tile::SliceOp op) {
   return success();
 }
 
-LogicalResult ThreadEmitter::emitConcat(tile::ConcatOp op) {
+LogicalResult Rearranger::emitConcat(tile::ConcatOp op) {
   LayoutAttr to = layoutOf(op.getType());
   StringRef axis = op.getAxis();
   int64_t size = op.getA().getType().getSize(axis);
@@ -138,7 +138,7 @@ struct Choice {
 };
 } // namespace
 
-LogicalResult ThreadEmitter::emitRelayout(RelayoutOp op) {
+LogicalResult Rearranger::emitRelayout(RelayoutOp op) {
   LayoutAttr from = layoutOf(op.getInput().getType()), to = layoutOf(op.getType());
   const ThreadRegisters registers = tiles.tileOf(op.getInput());
   SmallVector<Choice> choices;

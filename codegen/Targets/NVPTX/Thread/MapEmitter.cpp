@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is local to elements: maps, splats, positions.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/MapEmitter.h"
+#include "codegen/Targets/Frame/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
-#include <map>
 
 using namespace mlir;
 using namespace mlir::simt;
 using tile::TileType;
 
-LogicalResult ThreadEmitter::emitSplat(tile::SplatOp op) {
+void MapEmitter::emitSplat(tile::SplatOp op) {
   Value value = places.scalar(op.getValue());
   if (op.getValue().getType().isIndex())
     value = places.at(op).narrow(value);
   tiles.setTile(op, SmallVector<Value>(layoutOf(op.getType()).getNumRegisters(), value));
-  return success();
 }
 
-LogicalResult ThreadEmitter::emitPosition(tile::PositionOp op) {
+void MapEmitter::emitPosition(tile::PositionOp op) {
   Code code = places.at(op);
   LayoutAttr layout = layoutOf(op.getType());
   StringRef axis = op.getType().getAxes().front().getName();
@@ -26,7 +26,6 @@ LogicalResult ThreadEmitter::emitPosition(tile::PositionOp op) {
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i)
     values.push_back(code.add(first, layout.getOffset(i, axis)));
   tiles.setTile(op, values);
-  return success();
 }
 
 namespace {
@@ -104,12 +103,12 @@ static int64_t weighFunctions(tile::MapOp op) {
   return weight;
 }
 
-bool ThreadEmitter::isLoop(tile::MapOp op) {
+bool MapEmitter::isLoop(tile::MapOp op) {
   // A kernel of more, unrolled, takes LLVM and ptxas tens of seconds.
   constexpr int64_t kMostUnrolled = 2048;
   if (!functions) {
     functions = 0;
-    kernel.walk([&](tile::MapOp map) {
+    places.kernel.walk([&](tile::MapOp map) {
       if (map.getNumResults())
         *functions += weighFunctions(map) * layoutOf(map.getResult(0).getType()).getNumRegisters();
     });
@@ -118,7 +117,7 @@ bool ThreadEmitter::isLoop(tile::MapOp op) {
 }
 
 /// An operand of a map that is a loop: where it is in local memory already, it stays there.
-FailureOr<Value> ThreadEmitter::localOperand(tile::MapOp op, Value input, unsigned number) {
+FailureOr<Value> MapEmitter::localOperand(tile::MapOp op, Value input, unsigned number) {
   LayoutAttr layout = layoutOf(op.getResult(0).getType());
   if (Value local = tiles.localOf(input); local && layoutOf(input.getType()) == layout)
     return local;
@@ -131,14 +130,14 @@ FailureOr<Value> ThreadEmitter::localOperand(tile::MapOp op, Value input, unsign
     FailureOr<Value> value = argumentOf(op, input, i);
     if (failed(value))
       return failure();
-    LLVM::StoreOp::create(builder, op.getLoc(), *value,
+    LLVM::StoreOp::create(places.builder, op.getLoc(), *value,
                           tiles.placeInLocal(array, element, places.at(op).i32(i)));
   }
   return array;
 }
 
-LogicalResult ThreadEmitter::emitMapAsLoop(tile::MapOp op,
-                                           llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body) {
+LogicalResult MapEmitter::emitMapAsLoop(tile::MapOp op,
+                                        llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body) {
   Code code = places.at(op);
   int64_t count = layoutOf(op.getResult(0).getType()).getNumRegisters();
   SmallVector<Value> inputs, outputs;
@@ -153,22 +152,23 @@ LogicalResult ThreadEmitter::emitMapAsLoop(tile::MapOp op,
         tiles.makeLocal(elementTypeOf(cast<TileType>(result.getType()).getElementType()), count));
     tiles.setLocal(result, outputs.back());
   }
-  auto loop = scf::ForOp::create(builder, op.getLoc(), code.i32(0), code.i32(count), code.i32(1));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
+  auto loop = scf::ForOp::create(code.builder, op.getLoc(), code.i32(0), code.i32(count), code.i32(1));
+  OpBuilder::InsertionGuard guard(code.builder);
+  code.builder.setInsertionPointToStart(loop.getBody());
   Value index = loop.getInductionVar();
   SmallVector<Value> arguments;
   for (auto [array, input] : llvm::zip(inputs, op.getInputs())) {
     Type element = elementTypeOf(cast<TileType>(input.getType()).getElementType());
     arguments.push_back(
-        LLVM::LoadOp::create(builder, op.getLoc(), element, tiles.placeInLocal(array, element, index)));
+        LLVM::LoadOp::create(code.builder, op.getLoc(), element, tiles.placeInLocal(array, element, index)));
   }
   for (auto [array, value] : llvm::zip(outputs, body(arguments)))
-    LLVM::StoreOp::create(builder, op.getLoc(), value, tiles.placeInLocal(array, value.getType(), index));
+    LLVM::StoreOp::create(code.builder, op.getLoc(), value,
+                          tiles.placeInLocal(array, value.getType(), index));
   return success();
 }
 
-FailureOr<Value> ThreadEmitter::argumentOf(tile::MapOp op, Value input, int64_t number) {
+FailureOr<Value> MapEmitter::argumentOf(tile::MapOp op, Value input, int64_t number) {
   LayoutAttr layout = layoutOf(op.getResult(0).getType());
   int64_t place = layoutOf(input.getType()).findRegister(layout, number);
   if (place < 0)
@@ -176,7 +176,7 @@ FailureOr<Value> ThreadEmitter::argumentOf(tile::MapOp op, Value input, int64_t 
   return tiles.elementForMap(input, place, op.getLoc());
 }
 
-LogicalResult ThreadEmitter::emitMap(tile::MapOp op) {
+LogicalResult MapEmitter::emitMap(tile::MapOp op) {
   Code code = places.at(op);
   MapBody body(op, code);
   for (Operation &inner : op.getBlock()->without_terminator())
