@@ -9,6 +9,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -204,4 +205,22 @@ LogicalResult taylor::writeArtifact(const ArtifactCode &code, StringRef manifest
     return success();
   error = llvm::toString(std::move(failed));
   return failure();
+}
+
+FailureOr<std::string> taylor::makeArtifact(const ArtifactCode &code, StringRef manifest,
+                                            std::string &error) {
+  SmallString<128> path;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("taylorc", "so", path)) {
+    error = "requires a folder for temporary files (TMPDIR): " + code.message();
+    return failure();
+  }
+  llvm::FileRemover remover(path);
+  if (failed(writeArtifact(code, manifest, path, error)))
+    return failure();
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file) {
+    error = ("requires the linked file '" + path + "': " + file.getError().message()).str();
+    return failure();
+  }
+  return (*file)->getBuffer().str();
 }

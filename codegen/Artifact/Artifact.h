@@ -51,6 +51,10 @@ struct ArtifactCode {
 mlir::LogicalResult writeArtifact(const ArtifactCode &code, llvm::StringRef manifest, llvm::StringRef path,
                                   std::string &error);
 
+/// The same as bytes: a temporary file (TMPDIR) is gone again.
+mlir::FailureOr<std::string> makeArtifact(const ArtifactCode &code, llvm::StringRef manifest,
+                                          std::string &error);
+
 } // namespace taylor
 
 #endif

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a specification to an artifact: which passes run, and in which order. What is asked for is in
-// Request.cpp, levels that are printed are in Levels.cpp; which forms functions have is decided in Forms/.
+// From a specification to tile programs: which passes run, and in which order. What is asked for is in
+// Request.cpp, what comes after tile programs in Compile.cpp and Levels.cpp; which forms functions have is
+// decided in Forms/.
 #include "codegen/Driver/Driver.h"
 
-#include "codegen/Driver/CommandLine.h"
 #include "codegen/Driver/Forms/Passes.h"
-#include "codegen/Driver/Manifest.h"
-#include "codegen/Driver/Torch/TorchPrinter.h"
 
-#include "dialect/Taylor/Axes.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Specification/Rewrites.h"
-
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -33,7 +24,7 @@ LogicalResult Driver::runPasses(ModuleOp module, function_ref<void(OpPassManager
 void Driver::observe(StringRef stage, ModuleOp module) {
   if (onStage)
     onStage(stage, module);
-  beginPhase();
+  phases.begin();
 }
 
 /// A stage is a phase.
@@ -42,16 +33,6 @@ LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<vo
     return failure();
   observe(stage, module);
   return success();
-}
-
-/// One layout of states for all targets.
-int64_t Driver::stateBlock() const {
-  TargetProblem problem = getProblem();
-  problem.states = true;
-  int64_t block = 1;
-  for (const std::unique_ptr<Target> &target : targets)
-    block = std::max(block, target->planTiles(problem, TileUse::Chunked).featureBlock);
-  return block;
 }
 
 /// What callers must know of the specification, where they will be told.
@@ -64,28 +45,17 @@ void Driver::declareInterface(OpPassManager &manager) {
   manager.addPass(createDeclareInterfacePass(declare));
 }
 
-/// The channels of a specification's widest keys and values.
-static std::pair<int64_t, int64_t> findWidest(ModuleOp module) {
-  int64_t key = 0, value = 0;
-  module->walk([&](RecurrencesOp sums) {
-    auto channels = [](ArrayType array) { return array.sizeOf(channelOf(array)); };
-    key = std::max(key, channels(sums.getQuery().getType()));
-    value = std::max(value, channels(sums.getValue().getType()));
-  });
-  return {key, value};
-}
-
 /// The functions that decode, where they are asked for.
 LogicalResult Driver::planSteps() {
   if (options.decode.empty())
     return success();
   steps = module->clone();
-  PlanStepsPassOptions plan{options.decode, stateBlock(), options.getHeadDim() + options.getValueDim(),
-                            options.states};
+  PlanStepsPassOptions plan{options.decode, chooseStateBlock(targets, getProblem()),
+                            options.getHeadDim() + options.getValueDim(), options.states};
   if (failed(runPasses(*steps, [&](OpPassManager &manager) { manager.addPass(createPlanStepsPass(plan)); })))
     return failure();
   // A recurrence goes on from the states that the other functions leave.
-  options.states |= llvm::any_of(steps->getOps<FunctionOp>(), [](FunctionOp function) {
+  carriesStates |= llvm::any_of(steps->getOps<FunctionOp>(), [](FunctionOp function) {
     return getForm(function).getName() == "recurrent";
   });
   return success();
@@ -93,9 +63,9 @@ LogicalResult Driver::planSteps() {
 
 /// What calls hand on to those that follow; nothing where none do.
 std::optional<CarriedStates> Driver::chooseStates() const {
-  bool recurrent = options.form == "recurrent";
-  if (options.states || recurrent)
-    return CarriedStates{stateBlock(), recurrent, /*queriesOnly=*/false};
+  if (carriesStates)
+    return CarriedStates{chooseStateBlock(targets, getProblem()), options.form == "recurrent",
+                         /*queriesOnly=*/false};
   if (steps)
     return CarriedStates{1, /*recurrent=*/false, /*queriesOnly=*/true};
   return std::nullopt;
@@ -111,10 +81,10 @@ LogicalResult Driver::lowerToPairwise() {
       })))
     return failure();
   std::tie(widestKey, widestValue) = findWidest(*module);
+  carriesStates |= options.form == "recurrent";
   if (failed(planSteps()))
     return failure();
   std::optional<CarriedStates> states = chooseStates();
-  options.states |= options.form == "recurrent";
   auto build = [&](OpPassManager &manager) {
     buildSpecializedToPairsPipeline(manager, states);
     declareInterface(manager);
@@ -165,82 +135,4 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
     return failure();
   observe(stageOf("tile", target), *programs);
   return programs;
-}
-
-LogicalResult Driver::compileTarget(const Target &target, Emission emission, ArtifactCode &code) {
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target);
-  SmallVector<ModuleOp> others = llvm::map_to_vector(compiled, [](auto &module) { return *module; });
-  if (failed(programs) || failed(verifySameTensors(others, **programs)))
-    return failure();
-  if (emission == Emission::Artifact || target.isLaunchedByManifest()) {
-    auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
-      return runStage(**programs, stageOf(stage, target), build);
-    };
-    if (failed(target.emit(**programs, getProblem(), run, code)))
-      return failure();
-    beginPhase();
-  }
-  compiled.push_back(std::move(*programs));
-  return success();
-}
-
-/// Links in a temporary file, so that the caller decides when the name it wants appears.
-FailureOr<std::string> Driver::linkArtifact(const ArtifactCode &code, StringRef manifest) {
-  SmallString<128> path;
-  if (std::error_code code = llvm::sys::fs::createTemporaryFile("taylorc", "so", path))
-    return module->emitError("requires a folder for temporary files (TMPDIR): ") << code.message();
-  llvm::FileRemover remover(path);
-  std::string error;
-  if (failed(writeArtifact(code, manifest, path, error)))
-    return module->emitError(error);
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file)
-    return module->emitError("requires the linked file '") << path << "': " << file.getError().message();
-  return (*file)->getBuffer().str();
-}
-
-RequestAttr Driver::describeRequest() {
-  Builder builder(&context);
-  std::string all = text + "\n" + options.getKey() + "\n" + getVersion("taylorc");
-  std::string hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(all)), /*LowerCase=*/true);
-  return RequestAttr::get(&context, builder.getStringAttr(hash), builder.getStringAttr(options.form),
-                          builder.getStringAttr(stringifyStorageType(options.dtype)));
-}
-
-/// A manifest, or an artifact with it.
-FailureOr<Compilation> Driver::compileTargets(Emission emission) {
-  describes = true;
-  (*module)->setAttr(kRequest, describeRequest());
-  if (failed(lowerToPairwise()))
-    return failure();
-  ArtifactCode code;
-  for (const std::unique_ptr<Target> &target : targets)
-    if (failed(compileTarget(*target, emission, code)))
-      return failure();
-  std::string manifest = printManifest(llvm::map_to_vector(compiled, [](auto &module) { return *module; }));
-  if (emission == Emission::Manifest)
-    return Compilation{manifest, manifest};
-  FailureOr<std::string> linked = linkArtifact(code, manifest);
-  if (failed(linked))
-    return failure();
-  return Compilation{*linked, manifest};
-}
-
-FailureOr<Compilation> Driver::compile(Emission emission) {
-  if (onStage)
-    onStage("spec", *module);
-  auto asText = [](FailureOr<std::string> text) -> FailureOr<Compilation> {
-    if (failed(text))
-      return failure();
-    return Compilation{*text, ""};
-  };
-  if (emission == Emission::Torch)
-    return asText(printTorch(*module->getOps<SpecOp>().begin()));
-  if (emission == Emission::Series)
-    return asText(printSeriesLevel());
-  planPhases(emission);
-  beginPhase();
-  if (emission == Emission::Manifest || emission == Emission::Artifact)
-    return compileTargets(emission);
-  return asText(printLevel(emission == Emission::PTX ? Emission::Assembly : emission));
 }

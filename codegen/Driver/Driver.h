@@ -6,6 +6,7 @@
 #define TAYLOR_CODEGEN_DRIVER_DRIVER_H
 
 #include "codegen/Driver/CompileOptions.h"
+#include "codegen/Driver/Phases.h"
 #include "codegen/Targets/Target.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "passes/Pipelines.h"
@@ -13,7 +14,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
-#include <functional>
 
 namespace taylor {
 
@@ -33,7 +33,7 @@ public:
   using StageObserver = std::function<void(llvm::StringRef stage, mlir::ModuleOp module)>;
 
   Driver(mlir::MLIRContext &context, CompileOptions options)
-      : context(context), options(std::move(options)) {}
+      : context(context), options(std::move(options)), carriesStates(this->options.states) {}
 
   /// The options' targets: for which machines `compile` makes tiles and code. A message where one is unknown
   /// or named twice, or cannot do what the options and the emission ask for.
@@ -43,14 +43,11 @@ public:
   mlir::FailureOr<Compilation> compile(Emission emission);
 
   StageObserver onStage;
-  /// Called before each phase of a compilation with what is done and how far that is: "phase 4 of 7, sm_80:
-  /// PTX".
-  std::function<void(std::string phase)> onPhase;
+  /// Says how far a compilation is.
+  Phases phases;
 
 private:
   std::string checkTarget(const Target &target, Emission emission);
-  void planPhases(Emission emission);
-  void beginPhase();
   mlir::LogicalResult runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build);
   void observe(llvm::StringRef stage, mlir::ModuleOp module);
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
@@ -58,10 +55,9 @@ private:
   mlir::LogicalResult lowerToPairwise();
   mlir::LogicalResult planSteps();
   std::optional<CarriedStates> chooseStates() const;
-  int64_t stateBlock() const;
   TargetProblem getProblem() const {
     return {options.getHeadDim(), options.getValueDim(), widestKey,       widestValue,   options.dtype,
-            options.f32Products,  options.bf16Products,  options.rowSums, options.chunk, options.states,
+            options.f32Products,  options.bf16Products,  options.rowSums, options.chunk, carriesStates,
             options.formCosts};
   }
   void declareInterface(mlir::OpPassManager &manager);
@@ -77,10 +73,11 @@ private:
   mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
   RequestAttr describeRequest();
   mlir::FailureOr<Compilation> compileTargets(Emission emission);
-  mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code, llvm::StringRef manifest);
 
   mlir::MLIRContext &context;
   CompileOptions options;
+  /// Whether there are states before and after a call: asked for, or because functions need them.
+  bool carriesStates;
   /// As TargetProblem has them, of the specification.
   int64_t widestKey = 0, widestValue = 0;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -91,8 +88,6 @@ private:
   bool describes = false;
   /// Of each target, as its code generator left it: the manifest is read of their attributes.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> compiled;
-  std::vector<std::string> phases;
-  size_t phasesBegun = 0;
   std::string text, fileName;
 };
 

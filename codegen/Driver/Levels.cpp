@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Levels of a compilation as text: one of them, all side by side, or what is told of GPUs' kernels; and the
-// phases that a compilation has.
+// Levels of a compilation as text: one of them, all side by side, or what is told of GPUs' kernels.
 #include "codegen/Driver/Driver.h"
 
 #include "codegen/Driver/Explain/Explanation.h"
@@ -11,40 +10,6 @@
 
 using namespace mlir;
 using namespace taylor;
-
-/// What `compile` does, a phase for each stage and each step without one.
-void Driver::planPhases(Emission emission) {
-  phases = {"sizes and types", options.hasBackward() ? "forward and backward" : "forward"};
-  phasesBegun = 0;
-  if (emission == Emission::Pairwise)
-    return;
-  bool isOne = emission == Emission::Explanation;
-  for (const std::unique_ptr<Target> &target : ArrayRef(targets).take_front(isOne ? 1 : targets.size())) {
-    std::vector<std::string> own = target->getPhases();
-    size_t count = own.size();
-    if (emission == Emission::Tile || (emission == Emission::Manifest && !target->isLaunchedByManifest()))
-      count = 0;
-    else if (emission == Emission::Vector || emission == Emission::LLVM)
-      count = emission == Emission::Vector ? 1 : 2;
-    else if (emission == Emission::Assembly || emission == Emission::Explanation)
-      count = 3;
-    own.resize(std::min(count, own.size()));
-    own.insert(own.begin(), "tiles");
-    for (const std::string &phase : own)
-      phases.push_back(target->getName() + ": " + phase);
-  }
-  if (emission == Emission::Artifact)
-    phases.push_back("shared object");
-}
-
-void Driver::beginPhase() {
-  if (phasesBegun == phases.size())
-    return;
-  ++phasesBegun;
-  if (onPhase)
-    onPhase("phase " + std::to_string(phasesBegun) + " of " + std::to_string(phases.size()) + ", " +
-            phases[phasesBegun - 1]);
-}
 
 static std::string printModule(ModuleOp module) {
   std::string printed;
@@ -90,7 +55,7 @@ FailureOr<std::string> Driver::report(bool json) {
     };
     if (failed(target->report(**programs, getProblem(), run, reports)))
       return failure();
-    beginPhase();
+    phases.begin();
   }
   return reports->print(json);
 }

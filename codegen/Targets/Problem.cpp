@@ -3,6 +3,8 @@
 // What a module is compiled for, as an attribute.
 #include "codegen/Targets/Target.h"
 
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -139,4 +141,14 @@ FailureOr<TargetProblem> taylor::readProblem(ModuleOp module) {
     return module.emitError("expected a dictionary as '") << kProblem << "', but got " << said;
   return module.emitError("unsupported field '")
          << reader.wrong << "' in '" << kProblem << "', or a value that it cannot have: " << said;
+}
+
+std::pair<int64_t, int64_t> taylor::findWidest(ModuleOp module) {
+  int64_t key = 0, value = 0;
+  module->walk([&](RecurrencesOp sums) {
+    auto channels = [](ArrayType array) { return array.sizeOf(channelOf(array)); };
+    key = std::max(key, channels(sums.getQuery().getType()));
+    value = std::max(value, channels(sums.getValue().getType()));
+  });
+  return {key, value};
 }

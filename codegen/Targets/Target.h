@@ -61,6 +61,9 @@ mlir::DictionaryAttr describeProblem(const TargetProblem &problem, mlir::MLIRCon
 /// Fails, with an error of the module, where it says something else there.
 mlir::FailureOr<TargetProblem> readProblem(mlir::ModuleOp module);
 
+/// The channels of the widest keys and values that a module's sums have; 0: it has none.
+std::pair<int64_t, int64_t> findWidest(mlir::ModuleOp module);
+
 /// What tiles are for.
 enum class TileUse {
   Parallel,
@@ -158,6 +161,9 @@ bool addTarget(std::unique_ptr<Target> (*make)());
 /// The target of a name. Null, and a message in `error`, where no table has it, or where it is this
 /// computer's and no table fits.
 std::unique_ptr<Target> makeTarget(llvm::StringRef name, std::string &error);
+
+/// Features of a block of states, of which memory has whole ones: one layout for all of these targets.
+int64_t chooseStateBlock(llvm::ArrayRef<std::unique_ptr<Target>> targets, TargetProblem problem);
 
 } // namespace taylor
 

@@ -73,3 +73,11 @@ std::unique_ptr<Target> taylor::makeTarget(llvm::StringRef name, std::string &er
   error = unsupportedTarget(name, names);
   return nullptr;
 }
+
+int64_t taylor::chooseStateBlock(llvm::ArrayRef<std::unique_ptr<Target>> targets, TargetProblem problem) {
+  problem.states = true;
+  int64_t block = 1;
+  for (const std::unique_ptr<Target> &target : targets)
+    block = std::max(block, target->planTiles(problem, TileUse::Chunked).featureBlock);
+  return block;
+}

@@ -185,14 +185,14 @@ mlir::FailureOr<Compilation> compile(Driver &driver, mlir::MLIRContext &context,
   if (quiet)
     return driver.compile(emission);
   Progress progress("taylorc");
-  driver.onPhase = [&](std::string phase) { progress.begin(std::move(phase)); };
+  driver.phases.onPhase = [&](std::string phase) { progress.begin(std::move(phase)); };
   // Ahead of the handler that prints a message: it says that it has not.
   mlir::ScopedDiagnosticHandler clear(&context, [&](mlir::Diagnostic &) {
     progress.clear();
     return mlir::failure();
   });
   mlir::FailureOr<Compilation> compiled = driver.compile(emission);
-  driver.onPhase = nullptr;
+  driver.phases.onPhase = nullptr;
   return compiled;
 }
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A producer that copies, and members that compute. Passes.td has the rule.
-#include "codegen/Targets/NVPTX/Accesses.h"
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "codegen/Targets/NVPTX/Passes.h"
+#include "codegen/Targets/NVPTX/RoleStreams.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
-#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include "passes/Debug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -26,7 +23,6 @@ namespace mlir::simt {
 
 using namespace mlir;
 using namespace mlir::simt;
-using tile::TileType;
 
 namespace {
 
@@ -41,45 +37,16 @@ struct RegisterBudget {
 constexpr RegisterBudget kRegisters[] = {{3, 32, 160, 128, 160},
                                          {2, 40, 232, 224, std::numeric_limits<int64_t>::max()}};
 
-/// A copy in each iteration of a loop, which all members read.
-struct RoleStream {
-  CopyOp copy;
-  AllocOp buffer;
-  RingOp ring = {};
-};
-
-/// A loop whose iterations copy, and the loops around it, the outermost first.
-struct StreamLoop {
-  scf::ForOp loop;
-  SmallVector<RoleStream> streams;
-  SmallVector<scf::ForOp> around;
-};
-
-/// One kernel.
-class Roles {
+/// Gives one kernel its roles.
+class RoleEmitter {
 public:
-  Roles(tile::KernelOp kernel, int64_t slots) : kernel(kernel), slots(slots), builder(kernel.getContext()) {}
+  RoleEmitter(tile::KernelOp kernel, RoleStreams &streams, const RegisterBudget &registers, int64_t slots)
+      : kernel(kernel), streams(streams), registers(registers), slots(slots), members(registers.members),
+        gang(streams.getGang()), places(streams.getPlaces()), builder(kernel.getContext()) {}
 
-  /// Whether the kernel has a loop for a producer, and nothing that roles cannot take.
-  bool collect();
-  /// Registers of a member's tiles in its largest loop, by `count`.
-  int64_t countRegisters(function_ref<int64_t(scf::ForOp)> count);
-  /// Whether so many neighbours are along the last extent.
-  bool hasNeighbours(int64_t members) const { return !places || members <= places; }
-  /// Bytes of shared memory, no two buffers sharing any.
-  int64_t countShared(int64_t members);
-  void emit(const RegisterBudget &registers);
+  void emit();
 
 private:
-  // What there is.
-  bool addStream(CopyOp copy);
-  bool isUniform(Value value, bool mayDifferByMember);
-  bool areBoundsUniform(StreamLoop &entry);
-  bool exchanges();
-  bool feedsProducts(StreamLoop &entry);
-  bool isSkeleton(Operation *op) const { return skeleton.contains(op); }
-  bool followsMember(Value value);
-
   // Places and bounds of members.
   Value makeMember(OpBuilder &builder, Value number);
   Value cloneFor(OpBuilder &builder, Value value, IRMapping &mapping);
@@ -98,199 +65,19 @@ private:
   void emitConsumer(StreamLoop &entry);
   void readRing(StreamLoop &entry, RoleStream &stream, Value number);
   void passBy(OpBuilder &builder, StreamLoop &entry, Value from, Value to);
-  SmallVector<StreamLoop *> loopsInside(scf::ForOp loop);
 
   tile::KernelOp kernel;
-  int64_t slots;
+  RoleStreams &streams;
+  RegisterBudget registers;
+  int64_t slots, members;
+  BlockArgument gang; ///< the kernel's last place: of a gang of members
+  int64_t places;     ///< along the last extent, where they are known: panels of features
   OpBuilder builder;
-  SmallVector<StreamLoop> loops;
-  llvm::DenseSet<Operation *> skeleton; ///< loops with streams, and loops and branches around them
-  int64_t members = 1;
-  int64_t places = 0; ///< along the last extent, where they are known: panels of features
   RolesOp roles;
-  BlockArgument gang;                 ///< the kernel's last place: of a gang of members
   llvm::DenseSet<Operation *> ofGang; ///< what makes a member's place of it
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// What there is
-//===----------------------------------------------------------------------===//
-
-/// Whether the number follows from the kernel's last place.
-bool Roles::followsMember(Value value) {
-  SmallVector<Value> open{value};
-  llvm::DenseSet<Value> seen;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (next == gang)
-      return true;
-    if (Operation *op = next.getDefiningOp())
-      llvm::append_range(open, op->getOperands());
-  }
-  return false;
-}
-
-/// Whether a producer can compute the number: from sizes, places, what is looked up, and the numbers of loops
-/// that it runs too.
-bool Roles::isUniform(Value value, bool mayDifferByMember) {
-  SmallVector<Value> open{value};
-  llvm::DenseSet<Value> seen;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (next == gang && !mayDifferByMember)
-      return false;
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      Operation *parent = argument.getOwner()->getParentOp();
-      auto loop = dyn_cast<scf::ForOp>(parent);
-      if (parent != kernel && !(loop && argument == loop.getInductionVar()))
-        return false;
-      continue;
-    }
-    Operation *op = next.getDefiningOp();
-    bool isNumber = op->getNumRegions() == 0 && next.getType().isIntOrIndex();
-    bool isKnown = isa<tile::SizeOp, tile::RequestedOp, tile::LookupOp>(op);
-    if (isa<tile::ProgramOp>(op->getParentOp())) // an array
-      continue;
-    if (!isNumber || !(isKnown || isMemoryEffectFree(op)))
-      return false;
-    llvm::append_range(open, op->getOperands());
-  }
-  return true;
-}
-
-bool Roles::addStream(CopyOp copy) {
-  auto loop = dyn_cast<scf::ForOp>(copy->getParentOp());
-  auto buffer = copy.getBuffer().getDefiningOp<AllocOp>();
-  if (!loop || !buffer || buffer.getType().getSlots() != 1 || copy.getCondition() ||
-      !llvm::all_of(copy.getOffsets(), [&](Value offset) { return isUniform(offset, false); }) ||
-      (copy.getEnd() && !isUniform(copy.getEnd(), true)))
-    return false;
-  for (Operation *user : buffer->getUsers()) {
-    if (user == copy)
-      continue;
-    Operation *here = loop.getBody()->findAncestorOpInBlock(*user);
-    if (!isa<ReadOp, DotOp, ExpandOp>(user) || !here || here->isBeforeInBlock(copy))
-      return false;
-  }
-  auto known = llvm::find_if(loops, [&](StreamLoop &entry) { return entry.loop == loop; });
-  if (known == loops.end()) {
-    loops.push_back({loop, {}, {}});
-    known = std::prev(loops.end());
-  }
-  known->streams.push_back({copy, buffer});
-  return true;
-}
-
-/// The loops and branches around are the same for all members; the loop itself may begin and end elsewhere
-/// for each, but then steps on multiples.
-bool Roles::areBoundsUniform(StreamLoop &entry) {
-  scf::ForOp loop = entry.loop;
-  APInt step, lower;
-  if (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || step.getSExtValue() < 1 ||
-      !isUniform(loop.getLowerBound(), true) || !isUniform(loop.getUpperBound(), true))
-    return false;
-  if (followsMember(loop.getLowerBound()) && divisorOf(loop.getLowerBound()) % step.getSExtValue())
-    return false;
-  bool branchInside = false;
-  for (Operation *parent = loop->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
-    if (auto outer = dyn_cast<scf::ForOp>(parent)) {
-      if (branchInside || llvm::any_of(loops, [&](StreamLoop &other) { return other.loop == outer; }) ||
-          !isUniform(outer.getLowerBound(), false) || !isUniform(outer.getUpperBound(), false) ||
-          !isUniform(outer.getStep(), false))
-        return false;
-      entry.around.insert(entry.around.begin(), outer);
-    } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
-      if (!isUniform(branch.getCondition(), false))
-        return false;
-      branchInside = true;
-    } else {
-      return false;
-    }
-    skeleton.insert(parent);
-  }
-  skeleton.insert(loop);
-  return true;
-}
-
-/// Whether the kernel reads an array that it writes, or adds to one: two members may be the same tile.
-bool Roles::exchanges() {
-  llvm::DenseSet<Value> read, written;
-  WalkResult walk = kernel.walk([&](Operation *op) {
-    for (const Access &access : getAccesses(op))
-      if (isa<tile::ArrayType>(access.memory.getType()))
-        (access.writes ? written : read).insert(access.memory);
-    bool isOther = isa<tile::AccumulateOp, ContractOp>(op);
-    return isOther ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return walk.wasInterrupted() || llvm::any_of(written, [&](Value array) { return read.contains(array); });
-}
-
-static bool isStarted(Operation *op) {
-  auto dot = dyn_cast<DotOp>(op);
-  return dot && dot.getKind() == ProductKind::wgmma;
-}
-
-/// Whether products that run on beside their threads read what the loop copies, or are of features of it.
-bool Roles::feedsProducts(StreamLoop &entry) {
-  bool starts = false;
-  entry.loop.walk([&](DotOp dot) { starts |= isStarted(dot); });
-  return starts && llvm::any_of(entry.streams, [](RoleStream &stream) {
-           return llvm::any_of(stream.buffer->getUsers(),
-                               [](Operation *user) { return isStarted(user) || isa<ExpandOp>(user); });
-         });
-}
-
-bool Roles::collect() {
-  Block *block = kernel.getBlock();
-  if (block->getNumArguments() == 0 || getNumWarps(kernel) != 4 || exchanges())
-    return false;
-  gang = block->getArguments().back();
-  tile::ExtentAttr extent = kernel.getExtent(gang.getArgNumber());
-  if (extent.isParts())
-    return false;
-  places = extent.isStatic() ? extent.getSize() : 0;
-  SmallVector<CopyOp> copies;
-  kernel.walk([&](CopyOp copy) {
-    if (copy->getParentOfType<scf::ForOp>())
-      copies.push_back(copy);
-  });
-  for (CopyOp copy : copies)
-    if (!addStream(copy))
-      return false;
-  bool multiplies = false;
-  for (StreamLoop &entry : loops) {
-    if (!areBoundsUniform(entry))
-      return false;
-    multiplies |= feedsProducts(entry);
-  }
-  return multiplies;
-}
-
-int64_t Roles::countRegisters(function_ref<int64_t(scf::ForOp)> count) {
-  int64_t most = 0;
-  for (StreamLoop &entry : loops)
-    most = std::max(most, count(entry.loop));
-  return most;
-}
-
-int64_t Roles::countShared(int64_t members) {
-  constexpr int64_t kAlignment = 1024;
-  int64_t shared = 0, own = 0;
-  for (auto buffer : kernel.getBlock()->getOps<AllocOp>()) {
-    bool isStream = llvm::any_of(loops, [&](StreamLoop &entry) {
-      return llvm::any_of(entry.streams, [&](RoleStream &stream) { return stream.buffer == buffer; });
-    });
-    int64_t bytes = llvm::alignTo(buffer.getType().getSlotBytes(), kAlignment);
-    (isStream ? shared : own) += isStream ? slots * bytes : bytes;
-  }
-  return shared + members * own + kAlignment;
-}
 
 //===----------------------------------------------------------------------===//
 // Places and bounds
@@ -298,7 +85,7 @@ int64_t Roles::countShared(int64_t members) {
 
 /// The last place of a member: of the kernel's tiles the one of its number in the gang. Where there are no
 /// more, the last one again.
-Value Roles::makeMember(OpBuilder &builder, Value number) {
+Value RoleEmitter::makeMember(OpBuilder &builder, Value number) {
   Location loc = kernel.getLoc();
   tile::ExtentAttr extent = kernel.getExtent(gang.getArgNumber());
   Value last;
@@ -322,12 +109,12 @@ Value Roles::makeMember(OpBuilder &builder, Value number) {
 
 /// The number as it is where `mapping` holds: ops that it follows from are cloned, each once. What all
 /// members have alike a member has already.
-Value Roles::cloneFor(OpBuilder &builder, Value value, IRMapping &mapping) {
+Value RoleEmitter::cloneFor(OpBuilder &builder, Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
   Operation *op = value.getDefiningOp();
   bool isInMember = roles.getConsumer().isAncestor(builder.getInsertionBlock()->getParent());
-  if (!op || isa<tile::ProgramOp>(op->getParentOp()) || (isInMember && !followsMember(value)))
+  if (!op || isa<tile::ProgramOp>(op->getParentOp()) || (isInMember && !streams.followsMember(value)))
     return value;
   for (Value operand : op->getOperands())
     cloneFor(builder, operand, mapping);
@@ -336,8 +123,8 @@ Value Roles::cloneFor(OpBuilder &builder, Value value, IRMapping &mapping) {
 }
 
 /// The smallest or largest of a number over all members. `common` has what is the same for all.
-Value Roles::extremeOf(OpBuilder &builder, Value value, IRMapping &common, bool largest) {
-  if (!followsMember(value))
+Value RoleEmitter::extremeOf(OpBuilder &builder, Value value, IRMapping &common, bool largest) {
+  if (!streams.followsMember(value))
     return cloneFor(builder, value, common);
   Value extreme;
   for (int64_t number = 0; number < members; ++number) {
@@ -354,7 +141,7 @@ Value Roles::extremeOf(OpBuilder &builder, Value value, IRMapping &common, bool 
   return extreme;
 }
 
-Value Roles::countIterations(OpBuilder &builder, Location loc, Value from, Value to, Value step) {
+Value RoleEmitter::countIterations(OpBuilder &builder, Location loc, Value from, Value to, Value step) {
   Value range = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, to, from),
                                        constant(builder, loc, 0));
   Value up = arith::AddIOp::create(builder, loc, range,
@@ -366,15 +153,7 @@ Value Roles::countIterations(OpBuilder &builder, Location loc, Value from, Value
 // The producer: loops and branches around copies, and the numbers that they need
 //===----------------------------------------------------------------------===//
 
-SmallVector<StreamLoop *> Roles::loopsInside(scf::ForOp loop) {
-  SmallVector<StreamLoop *> inside;
-  for (StreamLoop &entry : loops)
-    if (loop->isAncestor(entry.loop))
-      inside.push_back(&entry);
-  return inside;
-}
-
-void Roles::emitFills(StreamLoop &entry, IRMapping &mapping, Value number) {
+void RoleEmitter::emitFills(StreamLoop &entry, IRMapping &mapping, Value number) {
   for (RoleStream &stream : entry.streams) {
     CopyOp copy = stream.copy;
     SmallVector<Value> offsets = llvm::map_to_vector(
@@ -390,9 +169,9 @@ void Roles::emitFills(StreamLoop &entry, IRMapping &mapping, Value number) {
   }
 }
 
-void Roles::emitProducerLoop(scf::ForOp loop, IRMapping &mapping,
-                             llvm::DenseMap<Operation *, Value> &counters) {
-  SmallVector<StreamLoop *> inside = loopsInside(loop);
+void RoleEmitter::emitProducerLoop(scf::ForOp loop, IRMapping &mapping,
+                                   llvm::DenseMap<Operation *, Value> &counters) {
+  SmallVector<StreamLoop *> inside = streams.getLoopsIn(loop);
   Location loc = loop.getLoc();
   SmallVector<Value> inits;
   for (StreamLoop *entry : inside) {
@@ -421,9 +200,10 @@ void Roles::emitProducerLoop(scf::ForOp loop, IRMapping &mapping,
     counters[entry->loop] = result;
 }
 
-void Roles::emitProducer(Block &from, IRMapping &mapping, llvm::DenseMap<Operation *, Value> &counters) {
+void RoleEmitter::emitProducer(Block &from, IRMapping &mapping,
+                               llvm::DenseMap<Operation *, Value> &counters) {
   for (Operation &op : from) {
-    if (!isSkeleton(&op))
+    if (!streams.isSkeleton(&op))
       continue;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       emitProducerLoop(loop, mapping, counters);
@@ -449,7 +229,7 @@ void Roles::emitProducer(Block &from, IRMapping &mapping, llvm::DenseMap<Operati
 //===----------------------------------------------------------------------===//
 
 /// Waits before the first reader, and releases after the last one.
-void Roles::readRing(StreamLoop &entry, RoleStream &stream, Value number) {
+void RoleEmitter::readRing(StreamLoop &entry, RoleStream &stream, Value number) {
   Block *body = entry.loop.getBody();
   stream.copy.erase();
   Operation *first = nullptr, *last = nullptr;
@@ -473,7 +253,7 @@ void Roles::readRing(StreamLoop &entry, RoleStream &stream, Value number) {
 }
 
 /// Uses from `from` to before `to`, which only other members read.
-void Roles::passBy(OpBuilder &builder, StreamLoop &entry, Value from, Value to) {
+void RoleEmitter::passBy(OpBuilder &builder, StreamLoop &entry, Value from, Value to) {
   Location loc = entry.loop.getLoc();
   auto loop = scf::ForOp::create(builder, loc, from, to, constant(builder, loc, 1));
   OpBuilder at(loop.getBody()->getTerminator());
@@ -483,7 +263,7 @@ void Roles::passBy(OpBuilder &builder, StreamLoop &entry, Value from, Value to) 
   }
 }
 
-void Roles::emitConsumer(StreamLoop &entry) {
+void RoleEmitter::emitConsumer(StreamLoop &entry) {
   IRRewriter rewriter(kernel.getContext());
   Location loc = entry.loop.getLoc();
   // Counters of the loops around; each yields what the loop inside leaves.
@@ -496,7 +276,7 @@ void Roles::emitConsumer(StreamLoop &entry) {
                                           [&](OpBuilder &inner, Location, ArrayRef<BlockArgument> arguments) {
                                             return SmallVector<Value>{next(inner, arguments.back())};
                                           }));
-    for (StreamLoop &other : loops) {
+    for (StreamLoop &other : streams.getLoops()) {
       if (other.loop == loop)
         other.loop = made;
       for (scf::ForOp &outer : other.around)
@@ -515,8 +295,8 @@ void Roles::emitConsumer(StreamLoop &entry) {
   }
   scf::ForOp loop = entry.loop;
   rewriter.setInsertionPoint(loop);
-  bool lowerDiffers = followsMember(loop.getLowerBound()),
-       differs = lowerDiffers || followsMember(loop.getUpperBound());
+  bool lowerDiffers = streams.followsMember(loop.getLowerBound()),
+       differs = lowerDiffers || streams.followsMember(loop.getUpperBound());
   Value from = before, all;
   if (differs) {
     // Outside of the loop: its own values are those of this member.
@@ -550,8 +330,7 @@ void Roles::emitConsumer(StreamLoop &entry) {
   }
 }
 
-void Roles::emit(const RegisterBudget &registers) {
-  members = registers.members;
+void RoleEmitter::emit() {
   MLIRContext *context = kernel.getContext();
   Location loc = kernel.getLoc();
   // The last extent counts gangs.
@@ -564,7 +343,7 @@ void Roles::emit(const RegisterBudget &registers) {
 
   Block *block = kernel.getBlock();
   builder.setInsertionPointToStart(block);
-  for (StreamLoop &entry : loops)
+  for (StreamLoop &entry : streams.getLoops())
     for (RoleStream &stream : entry.streams) {
       BufferType type = stream.buffer.getType();
       auto ring =
@@ -587,7 +366,7 @@ void Roles::emit(const RegisterBudget &registers) {
   Block *consumer = builder.createBlock(&roles.getConsumer(), {}, {builder.getIndexType()}, {loc});
   for (Operation *op : own)
     op->moveBefore(consumer, consumer->end());
-  for (StreamLoop &entry : loops)
+  for (StreamLoop &entry : streams.getLoops())
     emitConsumer(entry);
   builder.setInsertionPointToStart(consumer);
   Value place = makeMember(builder, consumer->getArgument(0));
@@ -606,17 +385,17 @@ struct AssignRoles : simt::impl::AssignRolesBase<AssignRoles> {
     if (failed(requireLayoutsOfAll(getOperation())) || failed(requireUnscheduled(getOperation())))
       return signalPassFailure();
     getOperation().walk([&](tile::KernelOp kernel) {
-      Roles roles(kernel, slots);
-      if (!roles.collect()) {
+      RoleStreams streams(kernel);
+      if (!streams.collect()) {
         LDBG() << "@" << kernel.getSymName() << ": no loop for a producer, or one that roles cannot take";
         return;
       }
-      int64_t alive = roles.countRegisters(countLiveRegisters);
-      int64_t tiles =
-          roles.countRegisters([](scf::ForOp loop) { return countLoopRegisters(loop, countTileRegisters); });
+      int64_t alive = streams.countRegisters(countLiveRegisters);
+      int64_t tiles = streams.countRegisters(
+          [](scf::ForOp loop) { return countLoopRegisters(loop, countTileRegisters); });
       for (const RegisterBudget &registers : kRegisters) {
-        int64_t bytes = roles.countShared(registers.members);
-        bool fits = roles.hasNeighbours(registers.members) && tiles <= registers.tiles &&
+        int64_t bytes = streams.countShared(registers.members, slots);
+        bool fits = streams.hasNeighbours(registers.members) && tiles <= registers.tiles &&
                     alive <= registers.alive && bytes <= shared;
         LDBG() << "@" << kernel.getSymName() << ": " << registers.members << " members need " << tiles
                << " registers of tiles, " << alive << " of those alive together, and " << bytes << " bytes"
@@ -624,7 +403,7 @@ struct AssignRoles : simt::impl::AssignRolesBase<AssignRoles> {
         if (!fits)
           continue;
         ++numKernels;
-        return roles.emit(registers);
+        return RoleEmitter(kernel, streams, registers, slots).emit();
       }
     });
   }
