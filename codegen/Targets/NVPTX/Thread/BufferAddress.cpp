@@ -18,13 +18,13 @@ static ThreadOffset sum(Code code, ThreadOffset a, ThreadOffset b, int64_t facto
   return result;
 }
 
-BufferAddress::BufferAddress(ThreadEmitter &emitter, Location loc, SharedSlot slot,
+BufferAddress::BufferAddress(ThreadPlaces &places, Location loc, SharedSlot slot,
                              llvm::function_ref<ThreadOffset(StringRef)> placeOf)
-    : emitter(emitter), loc(loc), slot(slot) {
+    : places(places), loc(loc), slot(slot) {
   ArrayRef<Axis> axes = slot.type.getAxes();
   column = placeOf(axes.back().getName());
-  emitter.atStart([&] {
-    Code code = emitter.at(loc);
+  places.atStart([&] {
+    Code code = places.at(loc);
     row = {code.i32(0), 0, 0};
     int64_t factor = 1;
     for (const Axis &axis : llvm::reverse(axes.drop_back())) {
@@ -49,7 +49,7 @@ Value BufferAddress::at(llvm::function_ref<int64_t(StringRef)> offsetOf) {
     rows += offsetOf(axis.getName()) * factor;
     factor *= axis.getSize();
   }
-  Code code = emitter.at(loc);
+  Code code = places.at(loc);
   int64_t constant = 0;
   Value pointer;
   if (type.getSwizzle()) {
@@ -82,8 +82,8 @@ Value BufferAddress::swizzled(int64_t rows, int64_t columns, int64_t &constant) 
 }
 
 Value BufferAddress::general(int64_t rows, int64_t columns) {
-  Code code = emitter.at(loc);
-  return emitter.atStart([&] {
+  Code code = places.at(loc);
+  return places.atStart([&] {
     ThreadOffset movedRow{code.add(row.value, rows), -1, 1},
         movedColumn{code.add(column.value, columns), -1, 1};
     BufferAddress moved(*this);
@@ -126,9 +126,9 @@ Value BufferAddress::ownPart(int64_t flip) {
   Value &known = own[flip];
   if (known)
     return known;
-  return known = emitter.atStart([&] {
-    Code code = emitter.at(loc);
-    return code.offset(emitter.sharedBase, placeInSlot(code, slot.type, row.value, column.value, flip));
+  return known = places.atStart([&] {
+    Code code = places.at(loc);
+    return code.offset(places.sharedBase(), placeInSlot(code, slot.type, row.value, column.value, flip));
   });
 }
 
@@ -152,13 +152,13 @@ BufferAddress &MatrixReader::addressOf(ArrayRef<Digit> steps) {
     lanes.push_back({rows, int64_t(1) << bit, 2});
   llvm::append_range(lanes, steps);
   lanes.resize(5);
-  auto placeOf = [&](StringRef axis) { return emitter.placeOf(lanes, warps, axis); };
-  addresses.push_back({llvm::to_vector(steps), std::make_unique<BufferAddress>(emitter, loc, slot, placeOf)});
+  auto placeOf = [&](StringRef axis) { return places.placeOf(lanes, warps, axis); };
+  addresses.push_back({llvm::to_vector(steps), std::make_unique<BufferAddress>(places, loc, slot, placeOf)});
   return *addresses.back().second;
 }
 
 SmallVector<Value> MatrixReader::read(ArrayRef<Block> blocks) {
-  MLIRContext *context = emitter.builder.getContext();
+  MLIRContext *context = places.builder.getContext();
   bool isTransposed = across != slot.type.getRow().getName();
   // The step from block a to block b, along one axis.
   auto stepTo = [&](const Block &a, const Block &b) -> std::optional<Digit> {
@@ -184,7 +184,7 @@ SmallVector<Value> MatrixReader::read(ArrayRef<Block> blocks) {
     Value pointer = addressOf(steps).at([&](StringRef axis) {
       return axis == down ? blocks[0].down : axis == across ? blocks[0].across : 0;
     });
-    OpBuilder &builder = emitter.builder;
+    OpBuilder &builder = places.builder;
     Type word = builder.getI32Type();
     Type type = count == 1 ? word : LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(count, word));
     auto shape = NVVM::LdStMatrixShapeAttr::get(context, 8, 8);

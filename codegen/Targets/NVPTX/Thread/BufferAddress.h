@@ -3,7 +3,7 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_BUFFERADDRESS_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_BUFFERADDRESS_H
 
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/SharedSlots.h"
 #include <map>
 
 namespace mlir::simt {
@@ -16,7 +16,7 @@ Value placeInSlot(Code code, BufferType type, Value row, Value column, int64_t f
 class BufferAddress {
 public:
   /// `placeOf` gives the thread's place along each axis of the buffer.
-  BufferAddress(ThreadEmitter &emitter, Location loc, SharedSlot slot,
+  BufferAddress(ThreadPlaces &places, Location loc, SharedSlot slot,
                 llvm::function_ref<ThreadOffset(StringRef)> placeOf);
   /// Address of the element that lies `offsetOf(axis)` further along each axis.
   Value at(llvm::function_ref<int64_t(StringRef)> offsetOf);
@@ -26,7 +26,7 @@ private:
   Value ownPart(int64_t flip);
   Value general(int64_t rows, int64_t columns);
 
-  ThreadEmitter &emitter;
+  ThreadPlaces &places;
   Location loc;
   SharedSlot slot;
   ThreadOffset row, column;
@@ -40,9 +40,9 @@ public:
   struct Block {
     int64_t down, across; ///< constant places
   };
-  MatrixReader(ThreadEmitter &emitter, Location loc, SharedSlot slot, StringRef down, StringRef across,
+  MatrixReader(ThreadPlaces &places, Location loc, SharedSlot slot, StringRef down, StringRef across,
                ArrayRef<Digit> warps)
-      : emitter(emitter), loc(loc), slot(slot), down(down), across(across), warps(warps) {}
+      : places(places), loc(loc), slot(slot), down(down), across(across), warps(warps) {}
   /// Whether the buffer's rows are such that it can be read so.
   static bool canRead(BufferType buffer);
   /// One i32 per block: two numbers. Four blocks at once where their places are two steps of each of two
@@ -52,7 +52,7 @@ public:
 private:
   BufferAddress &addressOf(ArrayRef<Digit> steps);
 
-  ThreadEmitter &emitter;
+  ThreadPlaces &places;
   Location loc;
   SharedSlot slot;
   StringRef down, across;

@@ -207,3 +207,43 @@ SmallVector<Value> Code::assembly(StringRef text, StringRef constraints, TypeRan
     values.push_back(LLVM::ExtractValueOp::create(builder, loc, op.getRes(), i));
   return values;
 }
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+Words mlir::simt::wordsOf(int64_t count, unsigned elementBytes) {
+  unsigned bytes = count * elementBytes;
+  unsigned bits = elementBytes == 8 ? 64 : bytes >= 4 ? 32 : 16;
+  return {bits, bytes * 8 / bits};
+}
+
+SmallVector<Value> mlir::simt::elementsOfWords(Code code, ArrayRef<Value> words, Type element) {
+  SmallVector<Value> elements;
+  for (Value word : words) {
+    if (word.getType().getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth()) {
+      elements.push_back(code.bitcast(word, element));
+      continue;
+    }
+    Value pair = code.bitcast(word, VectorType::get(2, element));
+    elements.push_back(code.unpack(pair, 0));
+    elements.push_back(code.unpack(pair, 1));
+  }
+  return elements;
+}
+
+SmallVector<Value> mlir::simt::wordsOfElements(Code code, ArrayRef<Value> elements, Words words) {
+  SmallVector<Value> values;
+  Type word = code.builder.getIntegerType(words.bits);
+  size_t each = elements.size() / words.count;
+  for (size_t i = 0; i < elements.size(); i += each)
+    values.push_back(code.bitcast(each == 1 ? elements[i] : code.pack(elements[i], elements[i + 1]), word));
+  return values;
+}
+
+/// LLVM joins what is left of a run of neighbours, where it is no power of two, to as many words as one is:
+/// three to four. The last may be memory of nobody, or one that another thread writes.
+bool mlir::simt::leavesOddWords(int64_t run, int64_t elementBytes) {
+  int64_t left = run % (16 / elementBytes);
+  return left && !llvm::isPowerOf2_64(uint64_t(left));
+}

@@ -53,5 +53,14 @@ private:
   Value shuffle(Value value, Value which, NVVM::ShflKind kind) const;
 };
 
+/// How `count` neighbours of so many bytes each are moved at once: in words of at least 32 bits where they
+/// fill one.
+Words wordsOf(int64_t count, unsigned elementBytes);
+/// The numbers in words, in the order of memory, and back.
+SmallVector<Value> elementsOfWords(Code code, ArrayRef<Value> words, Type element);
+SmallVector<Value> wordsOfElements(Code code, ArrayRef<Value> elements, Words words);
+/// Whether loads of a run of neighbours must not be joined by LLVM, which would read past them.
+bool leavesOddWords(int64_t run, int64_t elementBytes);
+
 } // namespace mlir::simt
 #endif

@@ -38,7 +38,7 @@ LogicalResult FeatureEmitter::contract(ContractOp op) {
         });
   };
   // Where warps have copies of a cotangent, one of them adds it.
-  if (Value writer = emitter.isWriter(layout)) {
+  if (Value writer = places.isWriter(layout)) {
     OpBuilder::InsertionGuard guard(code.builder);
     auto branch = scf::IfOp::create(code.builder, code.loc, writer, /*withElseRegion=*/false);
     code.builder.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -54,22 +54,22 @@ Value FeatureEmitter::multiplyAdd(Value a, Value b, Value c) const {
 }
 
 Value FeatureEmitter::lane() const {
-  return emitter.atStart([&] { return code.bitAnd(emitter.thread, code.i32(3)); });
+  return places.atStart([&] { return code.bitAnd(places.thread(), code.i32(3)); });
 }
 
 Value FeatureEmitter::cotangentAt(ContractOp op, const ThreadOffset &place) {
   int64_t index = layout.findRegister(
       [&](StringRef along) { return along == tokens ? place.token : place.block * kBlock + place.inBlock; });
-  return code.convert(emitter.element(emitter.tileOf(op.getCotangent()), index, code.loc), number);
+  return code.convert(tiles.element(tiles.tileOf(op.getCotangent()), index, code.loc), number);
 }
 
 /// Of parts of 8 numbers in each of four lanes, the sums of the lane's own two.
 SmallVector<Value> FeatureEmitter::toOwnPair(ArrayRef<Value> ofBlock) {
   SmallVector<Value> parts(ofBlock);
   for (int64_t mask : {2, 1}) {
-    Value isUpper = emitter.atStart([&] {
+    Value isUpper = places.atStart([&] {
       return arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::ne,
-                                   code.bitAnd(emitter.thread, code.i32(mask)), code.i32(0))
+                                   code.bitAnd(places.thread(), code.i32(mask)), code.i32(0))
           .getResult();
     });
     SmallVector<Value> kept;
@@ -92,11 +92,11 @@ static std::set<int64_t> offsetsAlong(LayoutAttr layout, StringRef axis) {
 }
 
 void FeatureEmitter::contractGroup(ContractOp op, const FeatureTable::Group &group) {
-  SharedSlot sums = emitter.slotOf(op.getSums());
+  SharedSlot sums = slots.slotOf(op.getSums());
   ComponentRows firsts = rowsOf(vectors, none), lasts = rowsOf(vectors, inBlock);
   ComponentRows single = rowsOf(vectors, none), own = rowsOf(sums, inBlock);
   int64_t blocks = size / kBlock, together = neighbours(&ThreadOffset::block, blocks);
-  Value first = code.narrow(emitter.scalar(start));
+  Value first = code.narrow(places.scalar(start));
   Value part = code.bitAnd(code.shiftRight(first, llvm::Log2_64(kBlock)), code.i32(kBlock - blocks));
   Value bytes = code.mul(part, vectors.type.getElementBytes());
   for (int64_t token : offsetsAlong(layout, tokens)) {
@@ -137,7 +137,7 @@ void FeatureEmitter::contractGroup(ContractOp op, const FeatureTable::Group &gro
 void FeatureEmitter::contractOther(ContractOp op, const FeatureTable::Group &group, size_t other,
                                    int64_t token, Value cotangent) {
   OpBuilder &builder = code.builder;
-  ComponentRows single = rowsOf(vectors, none), sums = rowsOf(emitter.slotOf(op.getSums()), none);
+  ComponentRows single = rowsOf(vectors, none), sums = rowsOf(slots.slotOf(op.getSums()), none);
   for (int64_t mask : {1, 2})
     cotangent = arith::AddFOp::create(builder, code.loc, cotangent, code.exchange(cotangent, mask));
   Value column = group.others[other], isMissing = code.less(column, none);
@@ -155,7 +155,7 @@ void FeatureEmitter::contractOther(ContractOp op, const FeatureTable::Group &gro
 
 void FeatureEmitter::contractBlocks(ContractOp op, const FeatureTable &table, Value firstBlock) {
   OpBuilder &builder = code.builder;
-  ComponentRows own = rowsOf(emitter.slotOf(op.getSums()), inBlock);
+  ComponentRows own = rowsOf(slots.slotOf(op.getSums()), inBlock);
   for (int64_t i = 0; i < size / kBlock; ++i) {
     FeatureTable::Block entry = table.block(code, code.add(firstBlock, i));
     OpBuilder::InsertionGuard guard(builder);

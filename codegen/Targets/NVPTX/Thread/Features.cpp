@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Thread/Features.h"
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
+#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include <numeric>
 
 using namespace mlir;
@@ -22,7 +23,7 @@ FloatType mlir::simt::numberTypeOf(Type element) {
 // place in a block, meet the column's bits in one xor.
 Value ComponentRows::pointer(int64_t tokens, Value column, int64_t component) {
   BufferType type = slot.type;
-  Code code = emitter.at(loc);
+  Code code = places.at(loc);
   int64_t bytes = component * type.getElementBytes(), rowBytes = type.getSwizzle();
   constexpr int64_t rowsOfPattern = 8, chunkBytes = 16;
   bool swizzled = rowBytes != 0;
@@ -31,7 +32,7 @@ Value ComponentRows::pointer(int64_t tokens, Value column, int64_t component) {
   int64_t beside = swizzled ? tokens % rowsOfPattern : 0, chunk = swizzled ? bytes / chunkBytes : 0;
   auto [found, isNew] = rows.try_emplace({beside, chunk});
   if (isNew)
-    found->second = emitter.atStart([&] {
+    found->second = places.atStart([&] {
       Value row = code.add(token, beside), begin = code.mul(row, rowBytes);
       Value place = code.sub(placeInSlot(code, type, row, inner, chunk), begin);
       return std::pair(begin, place);
@@ -48,12 +49,12 @@ Value ComponentRows::pointer(int64_t tokens, Value column, int64_t component) {
     inRow = swizzled ? code.bitXor(column, place) : code.add(column, place);
   }
   int64_t constant = (tokens - beside) * rowBytes + bytes - chunk * chunkBytes;
-  Value own = code.offset(code.offset(emitter.sharedBase, slot.bytes), begin);
+  Value own = code.offset(code.offset(places.sharedBase(), slot.bytes), begin);
   return code.offset(code.offset(own, inRow), constant);
 }
 
 SmallVector<Value> ComponentRows::read(int64_t tokens, Value column, int64_t component, int64_t count) {
-  Code code = emitter.at(loc);
+  Code code = places.at(loc);
   Words words = wordsOf(count, slot.type.getElementBytes());
   SmallVector<Value> loaded =
       code.load(pointer(tokens, column, component), AddressSpace::shared, words, Value());
@@ -64,7 +65,7 @@ SmallVector<Value> ComponentRows::read(int64_t tokens, Value column, int64_t com
 }
 
 void ComponentRows::add(int64_t tokens, Value column, ArrayRef<Value> values, Value guard) {
-  Code code = emitter.at(loc);
+  Code code = places.at(loc);
   SmallVector<Value> sums = read(tokens, column, 0, values.size());
   for (auto [sum, value] : llvm::zip(sums, values))
     sum = code.convert(arith::AddFOp::create(code.builder, loc, sum, value), slot.type.getElementType());
@@ -77,29 +78,30 @@ void ComponentRows::add(int64_t tokens, Value column, ArrayRef<Value> values, Va
 // A panel
 //===----------------------------------------------------------------------===//
 
-FeatureEmitter::FeatureEmitter(ThreadEmitter &emitter, Operation *op, Value vectors, StringRef axis,
-                               tile::FeaturesAttr features, Value start, TileType panel, StringRef to)
-    : emitter(emitter), op(op), code(emitter.at(op)), vectors(emitter.slotOf(vectors)), axis(axis), to(to),
-      features(features), start(start), panel(panel), layout(layoutOf(panel)),
+FeatureEmitter::FeatureEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, Operation *op,
+                               Value vectors, StringRef axis, tile::FeaturesAttr features, Value start,
+                               TileType panel, StringRef to)
+    : places(places), tiles(tiles), slots(slots), op(op), code(places.at(op)), vectors(slots.slotOf(vectors)),
+      axis(axis), to(to), features(features), start(start), panel(panel), layout(layoutOf(panel)),
       number(numberTypeOf(panel.getElementType())), size(panel.getSize(to)) {
   for (const Axis &other : panel.getAxes())
     if (other.getName() != to)
       tokens = other.getName();
-  emitter.atStart([&] {
-    Value place = emitter.placeOf(layout, to).value;
-    token = emitter.placeOf(layout, tokens).value;
+  places.atStart([&] {
+    Value place = places.placeOf(layout, to).value;
+    token = places.placeOf(layout, tokens).value;
     block = code.shiftRight(place, llvm::Log2_64(kBlock));
     inBlock = code.bitAnd(place, code.i32(kBlock - 1));
     none = code.i32(0);
   });
 }
 
-FeatureEmitter::FeatureEmitter(ThreadEmitter &emitter, ExpandOp op)
-    : FeatureEmitter(emitter, op, op.getInput(), op.getAxis(), op.getFeatures(), op.getStart(), op.getType(),
-                     op.getTo()) {}
+FeatureEmitter::FeatureEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, ExpandOp op)
+    : FeatureEmitter(places, tiles, slots, op, op.getInput(), op.getAxis(), op.getFeatures(), op.getStart(),
+                     op.getType(), op.getTo()) {}
 
-FeatureEmitter::FeatureEmitter(ThreadEmitter &emitter, ContractOp op)
-    : FeatureEmitter(emitter, op, op.getInput(), op.getAxis(), op.getFeatures(), op.getStart(),
+FeatureEmitter::FeatureEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, ContractOp op)
+    : FeatureEmitter(places, tiles, slots, op, op.getInput(), op.getAxis(), op.getFeatures(), op.getStart(),
                      op.getCotangent().getType(), op.getFrom()) {}
 
 LogicalResult FeatureEmitter::check() {
@@ -122,7 +124,7 @@ FeatureEmitter::forKind(TypeRange types, const FeatureTable &table,
                         llvm::function_ref<SmallVector<Value>(Value firstBlock)> ofBlocks) {
   OpBuilder &builder = code.builder;
   constexpr int64_t kGroupSize = FeatureTable::kGroupSize;
-  Value first = code.narrow(emitter.scalar(start));
+  Value first = code.narrow(places.scalar(start));
   auto emitGroup = [&] {
     FeatureTable::Group group = table.group(code, code.shiftRight(first, llvm::Log2_64(kGroupSize)));
     Value part = code.shiftRight(code.bitAnd(first, code.i32(kGroupSize - 1)), llvm::Log2_64(kBlock));
@@ -213,7 +215,7 @@ LogicalResult FeatureEmitter::expand(ExpandOp op) {
       [&](Value firstBlock) { return expandBlocks(table, firstBlock); });
   for (Value &value : values)
     value = code.convert(value, panel.getElementType());
-  emitter.setTile(op, values);
+  tiles.setTile(op, values);
   return success();
 }
 
@@ -282,7 +284,3 @@ SmallVector<Value> FeatureEmitter::expandBlocks(const FeatureTable &table, Value
   }
   return values;
 }
-
-LogicalResult ThreadEmitter::emitExpand(ExpandOp op) { return FeatureEmitter(*this, op).expand(op); }
-
-LogicalResult ThreadEmitter::emitContract(ContractOp op) { return FeatureEmitter(*this, op).contract(op); }

@@ -10,7 +10,8 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_FEATURES_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_FEATURES_H
 
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/SharedSlots.h"
+#include "codegen/Targets/NVPTX/Thread/ThreadTiles.h"
 #include <map>
 #include <set>
 
@@ -68,9 +69,9 @@ private:
 class ComponentRows {
 public:
   /// `token` and `inner`: the thread's place among tokens and in a block of 8 components, known at the start.
-  ComponentRows(ThreadEmitter &emitter, Location loc, SharedSlot slot, Value token, Value inner,
+  ComponentRows(ThreadPlaces &places, Location loc, SharedSlot slot, Value token, Value inner,
                 FloatType number)
-      : emitter(emitter), loc(loc), slot(slot), token(token), inner(inner), number(number) {}
+      : places(places), loc(loc), slot(slot), token(token), inner(inner), number(number) {}
   /// `count` neighbours from component `component` of the block at `column`, of a token so much further on.
   SmallVector<Value> read(int64_t tokens, Value column, int64_t component, int64_t count);
   void add(int64_t tokens, Value column, ArrayRef<Value> values, Value guard);
@@ -78,7 +79,7 @@ public:
 private:
   Value pointer(int64_t tokens, Value column, int64_t component);
 
-  ThreadEmitter &emitter;
+  ThreadPlaces &places;
   Location loc;
   SharedSlot slot;
   Value token, inner;
@@ -90,16 +91,17 @@ private:
 /// Emits one simt.expand or simt.contract.
 class FeatureEmitter {
 public:
-  FeatureEmitter(ThreadEmitter &emitter, ExpandOp op);
-  FeatureEmitter(ThreadEmitter &emitter, ContractOp op);
+  FeatureEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, ExpandOp op);
+  FeatureEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, ContractOp op);
   /// Each thread the elements of its registers.
   LogicalResult expand(ExpandOp op);
   /// Each thread adds to the sums of components that lie where its features lie.
   LogicalResult contract(ContractOp op);
 
 private:
-  FeatureEmitter(ThreadEmitter &emitter, Operation *op, Value vectors, StringRef axis,
-                 tile::FeaturesAttr features, Value start, tile::TileType panel, StringRef to);
+  FeatureEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, Operation *op, Value vectors,
+                 StringRef axis, tile::FeaturesAttr features, Value start, tile::TileType panel,
+                 StringRef to);
   LogicalResult check();
   /// Emits what the panel's kind asks for; results are of the types, or none.
   SmallVector<Value> forKind(TypeRange types, const FeatureTable &table,
@@ -132,10 +134,12 @@ private:
   Value multiplyAdd(Value a, Value b, Value c) const;
   Value lane() const;
   ComponentRows rowsOf(SharedSlot slot, Value inner) {
-    return ComponentRows(emitter, code.loc, slot, token, inner, number);
+    return ComponentRows(places, code.loc, slot, token, inner, number);
   }
 
-  ThreadEmitter &emitter;
+  ThreadPlaces &places;
+  ThreadTiles &tiles;
+  SharedSlots &slots;
   Operation *op;
   Code code;
   SharedSlot vectors;

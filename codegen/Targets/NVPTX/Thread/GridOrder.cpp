@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which place of the grid a block takes, by its number: GPUs start blocks in the order of their numbers.
-//
 // Without an order of the kernel the last extent is the fastest. With `longest` the longest blocks come
 // first, of as many heads at a time as the second-level cache holds what they read:
 //
@@ -10,39 +8,38 @@
 //
 // Sections have equally many heads, but for the last one: with one head left for it, its longest block would
 // begin when all others end.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/GridOrder.h"
 #include "dialect/Tile/Extents.h"
 
 using namespace mlir;
 using namespace mlir::simt;
 
-Value ThreadEmitter::headsOfSection(tile::LongestAttr longest, Value heads) {
+Value GridOrder::headsOfSection(Code code, Value heads, const tile::SizeValues &sizes) {
+  tile::LongestAttr longest = kernel.getLongestAttr();
   if (!longest.hasBytes() || cacheBytes == 0)
     return heads;
-  Code code(builder, kernel.getLoc());
   auto atLeastOne = [&](Value value) {
     return code.select(code.lessUnsigned(value, code.i32(1)), code.i32(1), value);
   };
   // Tokens that the cache holds, by the tokens of a head.
-  Value tokens = atLeastOne(code.narrow(sizes->size(longest.getRole())));
+  Value tokens = atLeastOne(code.narrow(sizes.size(longest.getRole())));
   Value held = code.divide(code.i32(cacheBytes / longest.getBytes()), tokens);
   held = atLeastOne(code.select(code.lessUnsigned(held, heads), held, heads));
   return code.ceilDivide(heads, code.ceilDivide(heads, held));
 }
 
-SmallVector<Value> ThreadEmitter::placesOf(Value number) {
-  Code code(builder, kernel.getLoc());
+SmallVector<Value> GridOrder::placesOf(Code code, Value number, const tile::SizeValues &sizes) {
   unsigned rank = kernel.getBlock()->getNumArguments();
   SmallVector<Value> places(rank);
-  auto extentOf = [&](unsigned i) { return code.narrow(sizes->of(kernel.getExtent(i))); };
+  auto extentOf = [&](unsigned i) { return code.narrow(sizes.of(kernel.getExtent(i))); };
   auto setPlace = [&](unsigned i, Value place) {
-    places[i] = arith::ExtUIOp::create(builder, kernel.getLoc(), builder.getI64Type(), place);
+    places[i] = arith::ExtUIOp::create(code.builder, code.loc, code.builder.getI64Type(), place);
   };
   if (tile::LongestAttr longest = kernel.getLongestAttr()) {
     Value count = extentOf(--rank), heads = code.i32(1);
     for (unsigned i = 0; i < rank; ++i)
       heads = code.mul(heads, extentOf(i));
-    Value width = headsOfSection(longest, heads);
+    Value width = headsOfSection(code, heads, sizes);
     Value blocks = code.mul(width, count);
     Value section = code.divide(number, blocks), first = code.mul(section, width);
     Value inSection = code.sub(number, code.mul(section, blocks));
@@ -56,26 +53,4 @@ SmallVector<Value> ThreadEmitter::placesOf(Value number) {
   }
   tile::forPlacesInGrid(number, rank, extentOf, setPlace, code);
   return places;
-}
-
-void ThreadEmitter::placeInGrid() {
-  if (isPersistent(kernel)) // each role takes places by itself
-    return;
-  Value number = NVVM::BlockIdXOp::create(builder, kernel.getLoc(), builder.getI32Type());
-  for (auto [argument, place] : llvm::zip_equal(kernel.getBlock()->getArguments(), placesOf(number)))
-    scalars[argument] = place;
-}
-
-void ThreadEmitter::emitOwnTiles(OwnTilesOp op) {
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto wide = [&](Value x) { return arith::ExtUIOp::create(builder, op.getLoc(), i64, x); };
-  scalars[op.getFrom()] = wide(NVVM::BlockIdXOp::create(builder, op.getLoc(), i32));
-  scalars[op.getStep()] = wide(NVVM::GridDimXOp::create(builder, op.getLoc(), i32));
-  scalars[op.getTo()] = sizes->blocksOf(kernel);
-}
-
-void ThreadEmitter::emitPlace(PlaceOp op) {
-  Value number = at(op).narrow(scalar(op.getNumber()));
-  for (auto [result, place] : llvm::zip_equal(op.getPlaces(), placesOf(number)))
-    scalars[result] = place;
 }

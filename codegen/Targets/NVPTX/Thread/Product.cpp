@@ -37,8 +37,8 @@ std::array<int64_t, 4> Accumulator::block(int64_t row, int64_t column) const {
 // Any product
 //===----------------------------------------------------------------------===//
 
-ProductEmitter::ProductEmitter(ThreadEmitter &emitter, DotOp op)
-    : emitter(emitter), op(op), code(emitter.at(op)), sum(layoutOf(op.getType())),
+ProductEmitter::ProductEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, DotOp op)
+    : places(places), tiles(tiles), slots(slots), op(op), code(places.at(op)), sum(layoutOf(op.getType())),
       over(cast<StringAttr>(op.getOver()[0]).getValue()), element(op.getType().getElementType()) {
   a.value = op.getA();
   a.own = sum.axes.rows;
@@ -77,21 +77,21 @@ LogicalResult ProductEmitter::open(Operand &operand) {
     return op.emitOpError() << "expected an operand with '" << over << "' in lanes 0 and 1 and '"
                             << operand.own << "' in lanes 2 to 4, but got " << operand.value.getType();
   }
-  SharedSlot slot = emitter.slotOf(operand.value);
+  SharedSlot slot = slots.slotOf(operand.value);
   MLIRContext *context = op.getContext();
   StringAttr own = StringAttr::get(context, operand.own), summed = StringAttr::get(context, over);
   if (op.getKind() == ProductKind::mma16) {
     if (!MatrixReader::canRead(slot.type))
       return op.emitOpError() << "requires rows of a multiple of 16 bytes, but got " << slot.type;
     operand.matrices =
-        std::make_unique<MatrixReader>(emitter, op.getLoc(), slot, operand.own, over, layout.getWarps());
+        std::make_unique<MatrixReader>(places, op.getLoc(), slot, operand.own, over, layout.getWarps());
     return success();
   }
   SmallVector<Digit> lanes(layout.getLanes());
   if (op.getKind() == ProductKind::tf32)
     lanes = {{summed, 2, 2}, {summed, 4, 2}, {own, 1, 2}, {own, 2, 2}, {own, 4, 2}};
-  operand.address = std::make_unique<BufferAddress>(emitter, op.getLoc(), slot, [&](StringRef axis) {
-    return emitter.placeOf(lanes, layout.getWarps(), axis);
+  operand.address = std::make_unique<BufferAddress>(places, op.getLoc(), slot, [&](StringRef axis) {
+    return places.placeOf(lanes, layout.getWarps(), axis);
   });
   return success();
 }
@@ -103,18 +103,16 @@ LogicalResult ProductEmitter::emit() {
   if (failed(check(std::min<int64_t>(step, 8))) || failed(open(a)) || failed(open(b)))
     return failure();
   if (op.getC())
-    sum.values = emitter.tileOf(op.getC()).parts;
+    sum.values = tiles.tileOf(op.getC()).parts;
   else
     sum.values.assign(sum.layout.getNumRegisters(), code.zero(element));
   if (op.getKind() == ProductKind::fma)
     emitScalars();
   else
     emitMatrices(step);
-  emitter.setTile(op, sum.values);
+  tiles.setTile(op, sum.values);
   return success();
 }
-
-LogicalResult ThreadEmitter::emitDot(DotOp op) { return ProductEmitter(*this, op).emit(); }
 
 //===----------------------------------------------------------------------===//
 // mma.sync
@@ -178,7 +176,7 @@ SmallVector<Value> ProductEmitter::readHalves(Operand &operand, ArrayRef<MatrixR
   if (!operand.isTile())
     return operand.matrices->read(blocks);
   LayoutAttr layout = layoutOf(operand.value.getType());
-  ThreadRegisters registers = emitter.tileOf(operand.value);
+  ThreadRegisters registers = tiles.tileOf(operand.value);
   SmallVector<Value> words;
   for (const MatrixReader::Block &block : blocks) {
     int64_t place =
@@ -199,7 +197,7 @@ SmallVector<Value> ProductEmitter::readTF32(Operand &operand, int64_t own, int64
   if (operand.isTile()) {
     LayoutAttr layout = layoutOf(operand.value.getType());
     for (int64_t along : {k, k + 1})
-      numbers.push_back(emitter.tileOf(operand.value).parts[layout.findRegister(offsetOf(along))]);
+      numbers.push_back(tiles.tileOf(operand.value).parts[layout.findRegister(offsetOf(along))]);
   } else if (operand.buffer().getRow().getName() == over) {
     numbers = code.load(operand.address->at(offsetOf(k)), AddressSpace::shared, {32, 2}, Value());
   } else {

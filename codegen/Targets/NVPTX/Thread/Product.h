@@ -5,6 +5,7 @@
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_PRODUCT_H
 
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
+#include "codegen/Targets/NVPTX/Thread/ThreadTiles.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::simt {
@@ -28,7 +29,7 @@ struct Accumulator {
 /// Emits one simt.dot.
 class ProductEmitter {
 public:
-  ProductEmitter(ThreadEmitter &emitter, DotOp op);
+  ProductEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, DotOp op);
   LogicalResult emit();
 
 private:
@@ -56,7 +57,9 @@ private:
   SmallVector<Value> readScalars(Operand &operand, int64_t own, int64_t k, int64_t count);
   Value fetchScalar(Operand &operand, int64_t own, int64_t k);
 
-  ThreadEmitter &emitter;
+  ThreadPlaces &places;
+  ThreadTiles &tiles;
+  SharedSlots &slots;
   DotOp op;
   Code code;
   Accumulator sum;

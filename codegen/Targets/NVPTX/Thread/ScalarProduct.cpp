@@ -63,9 +63,9 @@ SmallVector<Value> ProductEmitter::readScalars(Operand &operand, int64_t own, in
 Value ProductEmitter::fetchScalar(Operand &operand, int64_t own, int64_t k) {
   LayoutAttr layout = layoutOf(operand.value.getType());
   bool isRows = operand.own == sum.axes.rows;
-  Value lane = emitter.atStart([&] {
-    Value base = isRows ? code.bitAnd(emitter.thread, code.i32(28))
-                        : code.add(code.mul(code.bitAnd(emitter.thread, code.i32(3)), 8), own % 2 * 4);
+  Value lane = places.atStart([&] {
+    Value base = isRows ? code.bitAnd(places.thread(), code.i32(28))
+                        : code.add(code.mul(code.bitAnd(places.thread(), code.i32(3)), 8), own % 2 * 4);
     return code.add(base, k % 8 / 2);
   });
   int64_t place = layout.findRegister([&](StringRef axis) {
@@ -73,5 +73,5 @@ Value ProductEmitter::fetchScalar(Operand &operand, int64_t own, int64_t k) {
       return k / 8 * 8 + k % 2;
     return isRows ? own : own - own % 2;
   });
-  return code.fetch(emitter.element(emitter.tileOf(operand.value), place, op.getLoc()), lane);
+  return code.fetch(tiles.element(tiles.tileOf(operand.value), place, op.getLoc()), lane);
 }

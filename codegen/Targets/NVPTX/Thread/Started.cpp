@@ -2,6 +2,7 @@
 // simt.start and simt.await as wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Multiply-Accumulate Instructions"). MLIR has no wgmma with a left operand in registers, so the instructions
 // are text.
+#include "codegen/Targets/NVPTX/Thread/Started.h"
 #include "codegen/Targets/NVPTX/Thread/Product.h"
 
 using namespace mlir;
@@ -89,17 +90,15 @@ std::string numberedList(size_t count) {
   return text + "}";
 }
 
-} // namespace
-
-namespace mlir::simt {
-
 /// Emits one simt.start.
 class StartEmitter {
 public:
-  StartEmitter(ThreadEmitter &emitter, StartOp op)
-      : emitter(emitter), op(op), code(emitter.at(op)), sum(layoutOf(op.getTile())),
+  StartEmitter(ThreadPlaces &places, ThreadTiles &tiles, SharedSlots &slots, StartOp op)
+      : places(places), tiles(tiles), slots(slots), op(op), code(places.at(op)), sum(layoutOf(op.getTile())),
         over(cast<StringAttr>(op.getOver()[0]).getValue()) {}
   LogicalResult emit();
+  /// Operands in registers, which the product reads until it is awaited.
+  ArrayRef<Value> wordsInFlight() const { return inFlight; }
 
 private:
   LogicalResult check();
@@ -108,10 +107,12 @@ private:
   Value leftDescriptor(int64_t row, int64_t k);
   void emitRows(int64_t row);
   OperandMatrix open(Value buffer, StringRef own) const {
-    return {code, emitter.sharedBase, emitter.slotOf(buffer), own};
+    return {code, places.sharedBase(), slots.slotOf(buffer), own};
   }
 
-  ThreadEmitter &emitter;
+  ThreadPlaces &places;
+  ThreadTiles &tiles;
+  SharedSlots &slots;
   StartOp op;
   Code code;
   Accumulator sum;
@@ -119,17 +120,18 @@ private:
   int64_t numColumns = 0, depth = 0;
   ThreadRegisters left; ///< empty where it is in a buffer
   bool addsToSums = false;
+  SmallVector<Value> inFlight;
 };
 
-} // namespace mlir::simt
+} // namespace
 
 LogicalResult StartEmitter::check() {
   auto right = cast<BufferType>(op.getB().getType());
   numColumns = right.getSize(sum.axes.columns);
   depth = right.getSize(over);
-  int64_t numRows = op.getTile().getSize(sum.axes.rows), group = 16 * emitter.numWarps;
+  int64_t numRows = op.getTile().getSize(sum.axes.rows), group = 16 * places.numWarps();
   ArrayRef<Digit> warps = sum.layout.getWarps();
-  bool isFragment = emitter.numWarps % 4 == 0 && numRows % group == 0 && sum.hasUpper;
+  bool isFragment = places.numWarps() % 4 == 0 && numRows % group == 0 && sum.hasUpper;
   for (auto [bit, digit] : llvm::enumerate(warps))
     isFragment &= digit.isAlong(sum.axes.rows) && digit.stride == int64_t(16) << bit;
   if (!isFragment || numColumns % 16 || depth % kDepth)
@@ -185,10 +187,10 @@ SmallVector<Value> StartEmitter::fragment(int64_t row, int64_t k) {
 Value StartEmitter::leftDescriptor(int64_t row, int64_t k) {
   OperandMatrix matrix = open(op.getA(), sum.axes.rows);
   Value first = matrix.at(row, k);
-  if (emitter.numWarps == 4)
+  if (places.numWarps() == 4)
     return first;
   // The same in all lanes, and known to be.
-  Value group = code.fetch(code.shiftRight(emitter.thread, 7), code.i32(0));
+  Value group = code.fetch(code.shiftRight(places.thread(), 7), code.i32(0));
   int64_t step = matrix.distance(kRows);
   return code.add(first, code.widen(code.mul(group, step)));
 }
@@ -215,7 +217,7 @@ void StartEmitter::emitRows(int64_t row) {
       std::string words;
       for (Value word : fragment(row, k)) {
         words += (words.empty() ? "" : ", ") + assembly.add(word, 'r');
-        emitter.inFlight[op.getResult()].push_back(word);
+        inFlight.push_back(word);
       }
       line += "{" + words + "}";
     }
@@ -232,63 +234,70 @@ LogicalResult StartEmitter::emit() {
   if (failed(check()))
     return failure();
   if (isa<TileType>(op.getA().getType()))
-    left = emitter.tileOf(op.getA());
+    left = tiles.tileOf(op.getA());
   addsToSums = bool(op.getC());
   if (addsToSums)
-    sum.values = emitter.tileOf(op.getC()).parts;
+    sum.values = tiles.tileOf(op.getC()).parts;
   else
     sum.values.resize(sum.layout.getNumRegisters());
-  for (int64_t row = 0, e = op.getTile().getSize(sum.axes.rows); row < e; row += 16 * emitter.numWarps)
+  for (int64_t row = 0, e = op.getTile().getSize(sum.axes.rows); row < e; row += 16 * places.numWarps())
     emitRows(row);
   code.assembly("wgmma.commit_group.sync.aligned;", "~{memory}", {}, {});
-  if (Value c = op.getC(); c && isa<PendingType>(c.getType()))
-    llvm::append_range(emitter.inFlight[op.getResult()], emitter.inFlight.lookup(c));
-  emitter.tiles[op.getResult()] = {code.builder.getF32Type(), false, sum.values};
+  tiles.setPending(op.getResult(), sum.values);
   return success();
 }
 
-LogicalResult ThreadEmitter::emitStart(StartOp op) { return StartEmitter(*this, op).emit(); }
+LogicalResult StartedProducts::emitStart(StartOp op) {
+  StartEmitter emitter(places, tiles, slots, op);
+  if (failed(emitter.emit()))
+    return failure();
+  SmallVector<Value> words(emitter.wordsInFlight());
+  if (Value c = op.getC(); c && isa<PendingType>(c.getType()))
+    llvm::append_range(words, inFlight.lookup(c));
+  inFlight[op.getResult()] = std::move(words);
+  return success();
+}
 
 /// ptxas starts a wait as early as its operands allow, and it has none. It keeps the order of waits and
 /// accesses of shared memory: a store of what is computed before, by a thread that there is not.
-void ThreadEmitter::pinBefore(AwaitOp op) {
+void StartedProducts::pinBefore(AwaitOp op, const tile::SizeValues &sizes) {
   if (op.getBefore().empty())
     return;
-  Code code = at(op);
-  Value never = code.less(sizes->size(AxisRole::Query), code.i64(0));
+  Code code = places.at(op);
+  Value never = code.less(sizes.size(AxisRole::Query), code.i64(0));
   for (Value tile : op.getBefore())
-    for (Value value : tileOf(tile).parts)
-      code.assembly(
-          "@$2 st.volatile.shared.f32 [$0], $1;", "r,f,b,~{memory}", {},
-          {LLVM::PtrToIntOp::create(builder, op.getLoc(), builder.getI32Type(), sharedBase), value, never});
+    for (Value value : tiles.tileOf(tile).parts)
+      code.assembly("@$2 st.volatile.shared.f32 [$0], $1;", "r,f,b,~{memory}", {},
+                    {LLVM::PtrToIntOp::create(code.builder, op.getLoc(), code.builder.getI32Type(),
+                                              places.sharedBase()),
+                     value, never});
 }
 
 /// The wait takes the sums and gives them back, so that nothing that reads them can be moved before it. It
 /// takes operands in registers too, so that nothing else gets these before.
-LogicalResult ThreadEmitter::emitAwait(AwaitOp op) {
+void StartedProducts::emitAwait(AwaitOp op, const tile::SizeValues &sizes) {
   SmallVector<Value> values;
   for (Value pending : op.getPending())
-    llvm::append_range(values, tiles[pending].parts);
-  pinBefore(op);
+    llvm::append_range(values, tiles.tileOf(pending).parts);
+  pinBefore(op, sizes);
   std::string constraints;
   for (size_t i = 0; i < values.size(); ++i)
     constraints += "=f,";
   for (size_t i = 0; i < values.size(); ++i)
     constraints += std::to_string(i) + ",";
-  SmallVector<Type> types(values.size(), builder.getF32Type());
+  SmallVector<Type> types(values.size(), places.builder.getF32Type());
   for (Value pending : op.getPending())
     for (Value word : inFlight.lookup(pending)) {
       constraints += "r,";
       values.push_back(word);
     }
   SmallVector<Value> waited =
-      at(op).assembly("wgmma.wait_group.sync.aligned " + std::to_string(op.getGroups()) + ";",
-                      constraints + "~{memory}", types, values);
+      places.at(op).assembly("wgmma.wait_group.sync.aligned " + std::to_string(op.getGroups()) + ";",
+                             constraints + "~{memory}", types, values);
   ArrayRef<Value> left = waited;
   for (Value tile : op.getTiles()) {
     size_t count = layoutOf(tile.getType()).getNumRegisters();
-    setTile(tile, left.take_front(count));
+    tiles.setTile(tile, left.take_front(count));
     left = left.drop_front(count);
   }
-  return success();
 }

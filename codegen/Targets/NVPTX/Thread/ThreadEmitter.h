@@ -4,71 +4,16 @@
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_THREADEMITTER_H
 
 #include "codegen/Targets/Frame/KernelFrame.h"
-#include "codegen/Targets/Frame/Scalars.h"
-#include "codegen/Targets/NVPTX/Contract.h"
-#include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
-#include "codegen/Targets/NVPTX/Thread/Code.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/MapVector.h"
-#include <map>
-#include <optional>
+#include "codegen/Targets/NVPTX/Thread/BufferTiles.h"
+#include "codegen/Targets/NVPTX/Thread/GridOrder.h"
+#include "codegen/Targets/NVPTX/Thread/MapEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/Rearranger.h"
+#include "codegen/Targets/NVPTX/Thread/RingEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/Started.h"
 
 namespace mlir::simt {
 
-/// A thread's part of a tile: one number per register of its layout. Numbers of 16 bits are kept in pairs,
-/// registers 2 i and 2 i + 1, where their number is even.
-struct ThreadRegisters {
-  Type element; ///< as the thread computes: i32 for index
-  bool paired = false;
-  SmallVector<Value> parts;
-};
-
-/// What a thread's number adds to a place, an i32.
-struct ThreadOffset {
-  Value value;
-  int64_t bits = -1;   ///< bits of the value that may be set, where each comes from one bit of the thread's
-                       ///< number; -1: not known
-  int64_t divisor = 0; ///< divides the value; 0: the value is 0
-};
-
-/// Address of an array, and elements from one to the next along each axis.
-struct ArrayValues {
-  Value address;              ///< in global memory
-  SmallVector<Value> strides; ///< i64
-  SmallVector<Value> sizes;   ///< i64
-  bool isContiguous = false;  ///< the last stride is 1
-  int64_t alignment = 1;      ///< bytes that the address and all other strides are a multiple of
-  bool isExchanged = false;   ///< threads read what others wrote
-};
-
-/// The thread's view of a window of an array, for one layout.
-struct WindowAccess {
-  struct Axis {
-    StringRef tileAxis;    ///< empty: one element
-    StringRef minusAxis;   ///< subtracted, where two axes lie along one of the array; empty: none
-    Value stride;          ///< i64, null: 1
-    Value size, first;     ///< i32: of the array, of the thread's first element; null where all is inside
-    bool belowToo = false; ///< the first element may be negative
-  };
-  /// Elements along an axis of the array from the thread's first one, given those along the tile's.
-  static int64_t offsetAlong(const Axis &axis, llvm::function_ref<int64_t(StringRef)> offsetOf) {
-    if (axis.tileAxis.empty())
-      return 0;
-    return offsetOf(axis.tileAxis) - (axis.minusAxis.empty() ? 0 : offsetOf(axis.minusAxis));
-  }
-  Value pointer; ///< at the thread's first element
-  Value inside;  ///< whether single elements are inside; null: yes
-  SmallVector<Axis> axes;
-  unsigned elementBytes = 4;
-};
-
-/// A shared-memory slot: bytes from the start of shared memory.
-struct SharedSlot {
-  BufferType type;
-  Value bytes; ///< i32
-};
-
-/// Emits one tile.kernel as an llvm.func.
+/// Emits one tile.kernel as an llvm.func: its entry, its blocks, and each operation by who knows it.
 class ThreadEmitter : tile::KernelFrame {
 public:
   /// `cacheBytes`: what the second-level cache holds; 0: no limit.
@@ -77,197 +22,33 @@ public:
   LogicalResult emit(ModuleOp module);
 
 private:
-  // Kernel.cpp: parameters, sizes, strides, the place in the grid
   FailureOr<LLVM::LLVMFuncOp> makeFunction(ModuleOp module, ArrayRef<Value> arrays);
-  void readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> arrays);
-  void findExchangedArrays();
-
-  // GridOrder.cpp
-  void placeInGrid();
-  /// The places of a number, an i32, in the grid: an i64 for each extent.
-  SmallVector<Value> placesOf(Value number);
-  void emitOwnTiles(OwnTilesOp op);
-  void emitPlace(PlaceOp op);
-  Value headsOfSection(tile::LongestAttr longest, Value heads);
-
-  // Control.cpp: blocks, and what a tile is to loops and branches: all of its registers
   LogicalResult emitBlock(Block &block) override;
   LogicalResult emitOp(Operation *op);
-  Value addressOf(Value array) override { return arrays[array].address; }
-  SmallVector<Value> valuesOf(Value tile) override { return tileOf(tile).parts; }
-  void setValues(Value tile, ValueRange values) override;
-
-  // Elementwise.cpp
-  LogicalResult emitMap(tile::MapOp op);
-  /// What the region of a map reads of an operand for one register of the result.
-  FailureOr<Value> argumentOf(tile::MapOp op, Value input, int64_t number);
-  /// Whether the registers of a map are a loop: it has elementary functions, and the kernel more of them than
-  /// the code generator should see unrolled. Tiles are in local memory then, which alone has places that a
-  /// loop can count.
-  bool isLoop(tile::MapOp op);
-  LogicalResult emitMapAsLoop(tile::MapOp op, llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body);
-  FailureOr<Value> localOperand(tile::MapOp op, Value input, unsigned number);
-  Value makeLocal(Type element, int64_t count);
-  Value placeInLocal(Value array, Type element, Value index);
-  LogicalResult emitSplat(tile::SplatOp op);
-  LogicalResult emitPosition(tile::PositionOp op);
-
-  // Rearrange.cpp
-  LogicalResult emitReduce(Operation *op, tile::ReductionKind kind, Value input, Value result);
-  LogicalResult emitScan(tile::ScanOp op);
-  LogicalResult emitSlice(tile::SliceOp op);
-  LogicalResult emitConcat(tile::ConcatOp op);
-  LogicalResult emitRelayout(RelayoutOp op);
-  Value combine(tile::ReductionKind kind, Value a, Value b);
-
-  // Global.cpp
-  void emitLookup(tile::LookupOp op);
-  LogicalResult emitLoad(tile::LoadOp op);
-  LogicalResult emitStore(tile::StoreOp op);
-  LogicalResult emitAccumulate(tile::AccumulateOp op);
-  /// `placeOf` gives the thread's place along an axis of the tile. `end`: where the array ends along
-  /// `endAxis`, if it does so earlier.
-  WindowAccess openWindow(Value array, tile::TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
-                          ValueRange offsets, llvm::function_ref<ThreadOffset(StringRef)> placeOf,
-                          Value end = {}, StringAttr endAxis = {});
-  /// Address of, and condition for, the element at constant places beside the thread's first.
-  Value pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);
-  Value guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);
-  /// Neighbours in memory that registers r, r + 1, .. hold, for any r that is a multiple: at most 16 bytes.
-  int64_t neighbours(Value array, LayoutAttr layout, tile::TileType tile, ArrayAttr arrayAxes,
-                     ArrayAttr tileAxes, ValueRange offsets);
-  template <typename Op> LogicalResult emitToGlobal(Op op, bool accumulate);
-
-  // Copy.cpp
-  LogicalResult emitCopy(CopyOp op);
-  LogicalResult emitPieces(CopyOp op);
-
-  // Roles.cpp
   LogicalResult emitRoles(RolesOp op);
-  void initialiseRings();
-  template <typename F> LogicalResult emitRole(Block &block, F prepare);
-  void emitBarrier(Location loc);
+  void emitOwnTiles(OwnTilesOp op);
+  /// The program's scalars that are the places of a number, an i32, in the grid.
+  void setPlaces(ValueRange values, Value number);
 
-  // Ring.cpp
-  LogicalResult emitUse(Operation *op, Value ring, Value number);
-  LogicalResult emitFill(CopyOp op);
-  LogicalResult emitPiecesOfUse(CopyOp op, Value full);
-  void emitBoxes(CopyOp op, const Box &box, Value signal);
-  void emitCutBoxes(CopyOp op, const Box &box, Value full);
-  void emitZeros(CopyOp op, Value first);
-  Value isWhole(CopyOp op);
-  Value countRows(CopyOp op);
-  void emitRelease(ReleaseOp op);
-  Value signalOf(RingOp ring, Value slot, bool isEmpty);
-  void waitForSignal(Location loc, Value signal, Value parity);
-  void arriveOnce(Location loc, Value signal);
-  bool isReadByProducts(Value ring);
-  Value isElected(Location loc);
-
-  // Shared.cpp
-  LogicalResult emitRead(ReadOp op);
-  LogicalResult emitWrite(WriteOp op);
-  SharedSlot slotOf(Value buffer) { return slots.lookup(buffer); }
-
-  // Product.cpp
-  LogicalResult emitDot(DotOp op);
-
-  // Started.cpp
-  LogicalResult emitStart(StartOp op);
-  LogicalResult emitAwait(AwaitOp op);
-  void pinBefore(AwaitOp op);
-
-  // Features.cpp
-  LogicalResult emitExpand(ExpandOp op);
-  LogicalResult emitContract(ContractOp op);
-
-  // Places.cpp
-  ThreadOffset placeOf(ArrayRef<Digit> lanes, ArrayRef<Digit> warps, StringRef axis);
-  ThreadOffset placeOf(LayoutAttr layout, StringRef axis) {
-    return placeOf(layout.getLanes(), layout.getWarps(), axis);
-  }
-  /// Whether the thread is the one of its copies that writes; null: all are.
-  Value isWriter(LayoutAttr layout);
-
-  // Values
-  Code at(Operation *op) { return Code(builder, op->getLoc()); }
-  Code at(Location loc) { return Code(builder, loc); }
-  Value element(const ThreadRegisters &registers, int64_t index, Location loc);
-  ThreadRegisters makeRegisters(Type element, ArrayRef<Value> values, Location loc);
-  void setTile(Value tile, ArrayRef<Value> values);
-  ThreadRegisters tileOf(Value tile);
-  /// Runs `emit` where values of the whole kernel are computed.
-  template <typename F> auto atStart(F emit) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(startEnd);
-    return emit();
-  }
-  /// The same, but behind the last loop before here, if here is in no loop: what only a kernel's last part
-  /// needs takes no register before.
-  template <typename F> auto atStartOfPart(F emit) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(getEndOfStart());
-    return emit();
-  }
-  /// The end of what is computed once behind the loop that runs before what is emitted here; `startEnd` if
-  /// there is none, or here is in a loop.
-  Operation *getEndOfStart();
-
-  friend class BufferAddress;
-  friend class ComponentRows;
-  friend class FeatureEmitter;
-  friend class MatrixReader;
-  friend class ProductEmitter;
-  friend class StartEmitter;
+  // What a tile is to loops and branches: all of its registers
+  Value addressOf(Value array) override { return windows.valuesOf(array).address; }
+  SmallVector<Value> valuesOf(Value tile) override { return tiles.tileOf(tile).parts; }
+  void setValues(Value tile, ValueRange values) override { tiles.setParts(tile, values); }
 
   LLVM::GlobalOp shared;
-  int64_t cacheBytes;
-  Operation *startEnd = nullptr;
-  llvm::DenseMap<Operation *, Operation *> startEnds; ///< of the parts behind loops
-  Value thread;                                       ///< i32, %tid.x
-  Value sharedBase;
-  int64_t numWarps = 1;
-  Value member;                             ///< i32, of the thread's role; null outside of a consumer
-  SmallVector<std::pair<Box, Value>> boxes; ///< address of the tensor map of each
-  llvm::DenseMap<Value, ThreadRegisters> tiles;
-  /// Tiles that are loaded one register after the other where maps read them.
-  llvm::DenseMap<Value, std::function<Value(int64_t)>> loadedByReaders;
-  llvm::DenseMap<Value, SharedSlot> slots;
-  /// Operands in registers of products that were started.
-  llvm::DenseMap<Value, SmallVector<Value>> inFlight;
-  /// Tiles in local memory, what was read of them in a block, and the memory of operands that maps copy
-  /// there.
-  llvm::DenseMap<Value, Value> localTiles;
-  std::map<std::pair<void *, Block *>, ThreadRegisters> localReads;
-  std::map<std::tuple<const void *, int64_t, unsigned>, Value> localOperands;
-  int64_t localBytes = 0;
-  std::optional<int64_t>
-      functions; ///< their weight in the kernel's maps, for all registers; known when a map asks
-  llvm::DenseMap<Value, ArrayValues> arrays;
+  ThreadPlaces places;
+  ThreadTiles tiles;
+  SharedSlots slots;
+  GridOrder grid;
+  GlobalWindows windows;
+  BufferTiles bufferTiles;
+  PieceCopier copier;
+  RingSignals signals;
+  RingEmitter rings;
+  MapEmitter maps;
+  Rearranger rearranger;
+  StartedProducts started;
 };
-
-/// The type in which a thread computes with elements: i32 for index.
-Type elementTypeOf(Type element);
-
-/// How `count` neighbours of so many bytes each are moved at once: in words of at least 32 bits where they
-/// fill one.
-Words wordsOf(int64_t count, unsigned elementBytes);
-/// The numbers in words, in the order of memory, and back.
-SmallVector<Value> elementsOfWords(Code code, ArrayRef<Value> words, Type element);
-SmallVector<Value> wordsOfElements(Code code, ArrayRef<Value> elements, Words words);
-
-/// Whether a tile of so many registers keeps them in pairs.
-bool isPaired(Type element, int64_t numRegisters);
-
-/// Registers 0, 1, .. that step by 1 along the axis, each group of so many starting at a multiple.
-int64_t leadingRegisters(LayoutAttr layout, StringRef axis);
-/// Whether loads of a run of neighbours must not be joined by LLVM, which would read past them.
-bool leavesOddWords(int64_t run, int64_t elementBytes);
-
-/// What is known of a scalar of the tile program: whether it is never negative, and a number that divides it
-/// (0: it is 0).
-bool isNonNegative(Value value);
-int64_t divisorOf(Value value);
 
 } // namespace mlir::simt
 #endif

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows of arrays in global memory: the thread's first element once, the others at multiples of strides.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/GlobalWindows.h"
+#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 #include <numeric>
 
 using namespace mlir;
@@ -10,6 +13,71 @@ using tile::ArrayType;
 using tile::Axis;
 using tile::ExtentAttr;
 using tile::TileType;
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+ValueRange GlobalWindows::readArrays(ArrayRef<Value> used, ValueRange parameters,
+                                     const tile::SizeValues &sizes) {
+  auto take = [&] {
+    Value first = parameters.front();
+    parameters = parameters.drop_front();
+    return first;
+  };
+  for (Value array : used) {
+    auto type = cast<ArrayType>(array.getType());
+    ArrayRef<Axis> axes = type.getAxes();
+    ArrayValues values;
+    values.address = take();
+    values.sizes = sizes.of(type);
+    int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+    if (isa<tile::TensorOp>(array.getDefiningOp())) {
+      for (unsigned i = 0; i < axes.size(); ++i)
+        values.strides.push_back(take());
+      values.isContiguous = !axes.empty() && axes.back().extent.isStatic();
+      values.alignment = isAligned16(type) ? 16 : elementBytes;
+    } else {
+      int64_t rowBytes = elementBytes;
+      values.strides = sizes.stridesOf(values.sizes);
+      values.isContiguous = true;
+      if (!axes.empty() && axes.back().extent.isStatic())
+        rowBytes *= axes.back().getSize();
+      values.alignment = std::gcd(rowBytes, int64_t(16));
+    }
+    arrays[array] = values;
+  }
+  findExchangedArrays();
+  return parameters;
+}
+
+void GlobalWindows::findExchangedArrays() {
+  struct Uses {
+    int reads = 0, writes = 0;
+  };
+  llvm::MapVector<Value, Uses> uses;
+  places.kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      ++uses[load.getArray()].reads;
+    else if (auto copy = dyn_cast<CopyOp>(op))
+      ++uses[copy.getArray()].reads;
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      ++uses[store.getArray()].writes;
+    else if (auto accumulate = dyn_cast<tile::AccumulateOp>(op))
+      ++uses[accumulate.getArray()].writes;
+  });
+  for (auto &[array, counts] : uses)
+    arrays[array].isExchanged = counts.writes > 1 || (counts.writes && counts.reads);
+}
+
+void GlobalWindows::awaitOthers(Value array, Location loc) {
+  if (valuesOf(array).isExchanged)
+    places.emitBarrier(loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
 
 /// Whether `offset` is the place of the block along this extent: it lies within an axis of the same extent.
 static bool isPlaceOfBlock(Value offset, ExtentAttr extent) {
@@ -31,13 +99,13 @@ static bool isInside(Value offset, int64_t size, ExtentAttr extent) {
   return first >= 0 && first + size <= extent.getSize();
 }
 
-WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
+WindowAccess GlobalWindows::openWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
                                        ValueRange offsets,
                                        llvm::function_ref<ThreadOffset(StringRef)> placeOf, Value end,
                                        StringAttr endAxis) {
   auto type = cast<ArrayType>(array.getType());
-  const ArrayValues &values = arrays[array];
-  Code code = at(array.getLoc());
+  const ArrayValues &values = valuesOf(array);
+  Code code = places.at(array.getLoc());
   WindowAccess window;
   window.elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   Value uniform = code.i64(0), own;
@@ -47,7 +115,7 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
     WindowAccess::Axis access{axis.tileAxis, axis.minusAxis, isUnit ? Value() : values.strides[i], {}, {},
                               false};
     auto scaled = [&](Value elements) { return isUnit ? elements : code.mul(elements, access.stride); };
-    Value offset = axis.offset ? scalar(axis.offset) : Value();
+    Value offset = axis.offset ? places.scalar(axis.offset) : Value();
     Value first = offset ? code.narrow(offset) : code.i32(0);
     if (offset)
       uniform = code.add(uniform, scaled(offset));
@@ -55,19 +123,20 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
       Value plus = placeOf(axis.tileAxis).value, minus = isDiagonal ? placeOf(axis.minusAxis).value : Value();
       auto placeInAxis = [&] { return minus ? code.sub(plus, minus) : plus; };
       first = code.add(first, placeInAxis());
-      Value part = atStartOfPart([&] {
+      Value part = places.atStartOfPart([&] {
         Value place = placeInAxis();
-        Type i64 = builder.getI64Type();
-        Value wide = isDiagonal ? arith::ExtSIOp::create(builder, array.getLoc(), i64, place).getResult()
-                                : arith::ExtUIOp::create(builder, array.getLoc(), i64, place).getResult();
+        Type i64 = code.builder.getI64Type();
+        Value wide = isDiagonal
+                         ? arith::ExtSIOp::create(code.builder, array.getLoc(), i64, place).getResult()
+                         : arith::ExtUIOp::create(code.builder, array.getLoc(), i64, place).getResult();
         return scaled(wide);
       });
-      own = own ? atStartOfPart([&] { return code.add(own, part); }) : part;
+      own = own ? places.atStartOfPart([&] { return code.add(own, part); }) : part;
     }
     ExtentAttr extent = type.getAxes()[i].extent;
     bool endsBefore = end && type.getAxes()[i].name == endAxis;
     if (isDiagonal || endsBefore || !isInside(axis.offset, axis.size, extent)) {
-      Value size = code.narrow(endsBefore ? scalar(end) : values.sizes[i]);
+      Value size = code.narrow(endsBefore ? places.scalar(end) : values.sizes[i]);
       if (axis.tileAxis.empty()) {
         window.inside = code.both(window.inside, code.lessUnsigned(first, size));
       } else {
@@ -81,13 +150,13 @@ WindowAccess ThreadEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
   window.pointer = values.address;
   if (own)
     window.pointer =
-        atStartOfPart([&] { return code.offset(values.address, code.mul(own, window.elementBytes)); });
+        places.atStartOfPart([&] { return code.offset(values.address, code.mul(own, window.elementBytes)); });
   window.pointer = code.offset(window.pointer, code.mul(uniform, window.elementBytes));
   return window;
 }
 
-Value ThreadEmitter::pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
-  Code code(builder, kernel.getLoc());
+Value GlobalWindows::pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
+  Code code = places.at(places.kernel);
   Value moved;
   int64_t constant = 0;
   for (const WindowAccess::Axis &axis : window.axes) {
@@ -101,8 +170,8 @@ Value ThreadEmitter::pointerAt(const WindowAccess &window, llvm::function_ref<in
   return code.offset(pointer, constant);
 }
 
-Value ThreadEmitter::guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
-  Code code(builder, kernel.getLoc());
+Value GlobalWindows::guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
+  Code code = places.at(places.kernel);
   Value guard = window.inside;
   for (const WindowAccess::Axis &axis : window.axes) {
     if (!axis.size)
@@ -116,10 +185,10 @@ Value ThreadEmitter::guardAt(const WindowAccess &window, llvm::function_ref<int6
   return guard;
 }
 
-int64_t ThreadEmitter::neighbours(Value array, LayoutAttr layout, TileType tile, ArrayAttr arrayAxes,
+int64_t GlobalWindows::neighbours(Value array, LayoutAttr layout, TileType tile, ArrayAttr arrayAxes,
                                   ArrayAttr tileAxes, ValueRange offsets) {
   auto type = cast<ArrayType>(array.getType());
-  const ArrayValues &values = arrays[array];
+  const ArrayValues &values = valuesOf(array);
   if (type.getAxes().empty() || !values.isContiguous || !type.getAxes().back().extent.isStatic())
     return 1;
   tile::WindowAxis axis = tile::getWindow(type, tile, arrayAxes, tileAxes, offsets).back();
@@ -135,34 +204,9 @@ int64_t ThreadEmitter::neighbours(Value array, LayoutAttr layout, TileType tile,
   return count;
 }
 
-Words mlir::simt::wordsOf(int64_t count, unsigned elementBytes) {
-  unsigned bytes = count * elementBytes;
-  unsigned bits = elementBytes == 8 ? 64 : bytes >= 4 ? 32 : 16;
-  return {bits, bytes * 8 / bits};
-}
-
-SmallVector<Value> mlir::simt::elementsOfWords(Code code, ArrayRef<Value> words, Type element) {
-  SmallVector<Value> elements;
-  for (Value word : words) {
-    if (word.getType().getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth()) {
-      elements.push_back(code.bitcast(word, element));
-      continue;
-    }
-    Value pair = code.bitcast(word, VectorType::get(2, element));
-    elements.push_back(code.unpack(pair, 0));
-    elements.push_back(code.unpack(pair, 1));
-  }
-  return elements;
-}
-
-SmallVector<Value> mlir::simt::wordsOfElements(Code code, ArrayRef<Value> elements, Words words) {
-  SmallVector<Value> values;
-  Type word = code.builder.getIntegerType(words.bits);
-  size_t each = elements.size() / words.count;
-  for (size_t i = 0; i < elements.size(); i += each)
-    values.push_back(code.bitcast(each == 1 ? elements[i] : code.pack(elements[i], elements[i + 1]), word));
-  return values;
-}
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
 
 /// Whether only maps read a tile of one number per diagonal. They load each where they need it: all at once
 /// would be a score tile more in registers.
@@ -179,14 +223,14 @@ static bool isLoadedByReaders(tile::LoadOp op) {
 }
 
 /// All threads read the one element.
-void ThreadEmitter::emitLookup(tile::LookupOp op) {
-  Code code = at(op);
-  const ArrayValues &values = arrays[op.getArray()];
+Value GlobalWindows::emitLookup(tile::LookupOp op) {
+  Code code = places.at(op);
+  const ArrayValues &values = valuesOf(op.getArray());
   Type element = op.getArray().getType().getElementType();
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   Value offset = code.i64(0), inside;
   for (auto [i, place] : llvm::enumerate(op.getPlace())) {
-    Value at = scalar(place);
+    Value at = places.scalar(place);
     offset = code.add(offset, code.mul(at, values.strides[i]));
     if (!isPlaceOfBlock(place, op.getArray().getType().getAxes()[i].extent))
       inside = code.both(inside, code.lessUnsigned(at, values.sizes[i]));
@@ -195,20 +239,19 @@ void ThreadEmitter::emitLookup(tile::LookupOp op) {
   Value number =
       elementsOfWords(code, code.load(pointer, AddressSpace::global, wordsOf(1, bytes), inside), element)
           .front();
-  scalars[op] = arith::FPToSIOp::create(builder, op.getLoc(), builder.getI64Type(), number);
+  return arith::FPToSIOp::create(code.builder, op.getLoc(), code.builder.getI64Type(), number);
 }
 
-LogicalResult ThreadEmitter::emitLoad(tile::LoadOp op) {
-  Code code = at(op);
+void GlobalWindows::emitLoad(tile::LoadOp op) {
+  Code code = places.at(op);
   Value array = op.getArray();
   LayoutAttr layout = layoutOf(op.getType());
   Type storage = op.getArray().getType().getElementType(),
        element = elementTypeOf(op.getType().getElementType());
-  if (arrays[array].isExchanged)
-    emitBarrier(op.getLoc());
+  awaitOthers(array, op.getLoc());
   WindowAccess window = openWindow(
       array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
-      [&](StringRef axis) { return placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
+      [&](StringRef axis) { return places.placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
   if (op.getInside()) {
     window.inside = {};
     for (WindowAccess::Axis &axis : window.axes)
@@ -232,14 +275,13 @@ LogicalResult ThreadEmitter::emitLoad(tile::LoadOp op) {
     return values;
   };
   if (isLoadedByReaders(op)) {
-    loadedByReaders[op] = [=](int64_t i) { return loadFrom(i).front(); };
-    return success();
+    tiles.setLoad(op, [=](int64_t i) { return loadFrom(i).front(); });
+    return;
   }
   SmallVector<Value> values;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together)
     llvm::append_range(values, loadFrom(i));
-  setTile(op, values);
-  return success();
+  tiles.setTile(op, values);
 }
 
 /// Adds to global memory without waiting for the result.
@@ -271,26 +313,25 @@ static void addTo(Code code, Value pointer, Value value, Value guard) {
   code.store(wordsOfElements(code, {sum}, words), pointer, AddressSpace::global, words, guard);
 }
 
-template <typename Op> LogicalResult ThreadEmitter::emitToGlobal(Op op, bool accumulate) {
-  Code code = at(op);
+template <typename Op> void GlobalWindows::emitToGlobal(Op op, bool accumulate) {
+  Code code = places.at(op);
   TileType tile = op.getTile().getType();
   Value array = op.getArray();
   LayoutAttr layout = layoutOf(tile);
   Type storage = op.getArray().getType().getElementType();
-  if (arrays[array].isExchanged)
-    emitBarrier(op.getLoc());
+  awaitOthers(array, op.getLoc());
   WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
-                                   [&](StringRef axis) { return placeOf(layout, axis); });
-  window.inside = code.both(window.inside, isWriter(layout));
+                                   [&](StringRef axis) { return places.placeOf(layout, axis); });
+  window.inside = code.both(window.inside, places.isWriter(layout));
   int64_t together =
       accumulate ? 1 : neighbours(array, layout, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   Words words = wordsOf(together, window.elementBytes);
-  ThreadRegisters registers = tileOf(op.getTile());
+  ThreadRegisters registers = tiles.tileOf(op.getTile());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
     auto offsetOf = [&](StringRef axis) { return layout.getOffset(i, axis); };
     SmallVector<Value> elements;
     for (int64_t k = 0; k < together; ++k) {
-      Value value = element(registers, i + k, op.getLoc());
+      Value value = tiles.element(registers, i + k, op.getLoc());
       elements.push_back(isa<FloatType>(storage) ? code.convert(value, storage) : value);
     }
     Value pointer = pointerAt(window, offsetOf), guard = guardAt(window, offsetOf);
@@ -299,8 +340,7 @@ template <typename Op> LogicalResult ThreadEmitter::emitToGlobal(Op op, bool acc
     else
       code.store(wordsOfElements(code, elements, words), pointer, AddressSpace::global, words, guard);
   }
-  return success();
 }
 
-LogicalResult ThreadEmitter::emitStore(tile::StoreOp op) { return emitToGlobal(op, false); }
-LogicalResult ThreadEmitter::emitAccumulate(tile::AccumulateOp op) { return emitToGlobal(op, true); }
+void GlobalWindows::emitStore(tile::StoreOp op) { emitToGlobal(op, false); }
+void GlobalWindows::emitAccumulate(tile::AccumulateOp op) { emitToGlobal(op, true); }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions, scans, and tiles cut, joined and renumbered.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
-#include "llvm/ADT/MapVector.h"
+#include "codegen/Targets/NVPTX/Thread/Rearranger.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
 
@@ -11,8 +9,9 @@ using tile::Axis;
 using tile::ReductionKind;
 using tile::TileType;
 
-Value ThreadEmitter::combine(ReductionKind kind, Value a, Value b) {
-  Location loc = kernel.getLoc();
+Value Rearranger::combine(ReductionKind kind, Value a, Value b) {
+  OpBuilder &builder = places.builder;
+  Location loc = places.kernel.getLoc();
   bool isFloat = isa<FloatType>(a.getType());
   switch (kind) {
   case ReductionKind::sum:
@@ -28,7 +27,7 @@ Value ThreadEmitter::combine(ReductionKind kind, Value a, Value b) {
   llvm_unreachable("all kinds are listed");
 }
 
-LogicalResult ThreadEmitter::emitReduce(Operation *op, ReductionKind kind, Value input, Value result) {
+LogicalResult Rearranger::emitReduce(Operation *op, ReductionKind kind, Value input, Value result) {
   auto from = cast<TileType>(input.getType()), to = cast<TileType>(result.getType());
   LayoutAttr layout = layoutOf(from), rest = layoutOf(to);
   auto isReduced = [&](const Digit &digit) { return digit.axis && !to.hasAxis(digit.axis.getValue()); };
@@ -40,12 +39,12 @@ LogicalResult ThreadEmitter::emitReduce(Operation *op, ReductionKind kind, Value
     return op->emitOpError() << "expected a result in the layout of the operand, but got " << to;
   // Two sums per result, of even and odd registers, so that one need not wait for the other.
   SmallVector<std::array<Value, 2>> sums(rest.getNumRegisters());
-  ThreadRegisters registers = tileOf(input);
+  ThreadRegisters registers = tiles.tileOf(input);
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
     int64_t place = rest.findRegister(layout, i);
     if (place < 0)
       return op->emitOpError() << "expected a result in the layout of the operand, but got " << to;
-    Value &sum = sums[place][i % 2], value = element(registers, i, op->getLoc());
+    Value &sum = sums[place][i % 2], value = tiles.element(registers, i, op->getLoc());
     sum = sum ? combine(kind, sum, value) : value;
   }
   SmallVector<Value> results;
@@ -54,17 +53,18 @@ LogicalResult ThreadEmitter::emitReduce(Operation *op, ReductionKind kind, Value
   for (auto [bit, digit] : llvm::enumerate(layout.getLanes()))
     if (isReduced(digit))
       for (Value &value : results)
-        value = combine(kind, value, at(op).exchange(value, 1 << bit));
-  setTile(result, results);
+        value = combine(kind, value, places.at(op).exchange(value, 1 << bit));
+  tiles.setTile(result, results);
   return success();
 }
 
-LogicalResult ThreadEmitter::emitScan(tile::ScanOp op) {
+LogicalResult Rearranger::emitScan(tile::ScanOp op) {
+  OpBuilder &builder = places.builder;
   StringRef axis = op.getAxis();
   LayoutAttr layout = layoutOf(op.getType());
   if (layout.isAcrossLanes(axis) || layout.isAcrossWarps(axis))
     return op.emitOpError("requires the scanned axis in the registers of each thread");
-  const ThreadRegisters registers = tileOf(op.getInput());
+  const ThreadRegisters registers = tiles.tileOf(op.getInput());
   int64_t count = layout.getNumRegisters(), size = op.getType().getSize(axis);
   SmallVector<Value> results(count);
   Value none = arith::ConstantOp::create(
@@ -75,9 +75,9 @@ LogicalResult ThreadEmitter::emitScan(tile::ScanOp op) {
     Value combined, document;
     for (int64_t step = 0; step < size; ++step) {
       int64_t place = layout.findRegister(layout, start, axis, op.getReverse() ? size - 1 - step : step);
-      Value value = element(registers, place, op.getLoc());
+      Value value = tiles.element(registers, place, op.getLoc());
       if (op.getWithin()) {
-        Value next = element(tileOf(op.getWithin()), place, op.getLoc());
+        Value next = tiles.element(tiles.tileOf(op.getWithin()), place, op.getLoc());
         if (document) {
           Value same = arith::CmpFOp::create(builder, op.getLoc(), arith::CmpFPredicate::OEQ, next, document);
           combined = arith::SelectOp::create(builder, op.getLoc(), same, combined, none);
@@ -89,11 +89,11 @@ LogicalResult ThreadEmitter::emitScan(tile::ScanOp op) {
       results[place] = op.getExclusive() ? before : combined;
     }
   }
-  setTile(op, results);
+  tiles.setTile(op, results);
   return success();
 }
 
-LogicalResult ThreadEmitter::emitSlice(tile::SliceOp op) {
+LogicalResult Rearranger::emitSlice(tile::SliceOp op) {
   LayoutAttr from = layoutOf(op.getInput().getType()), to = layoutOf(op.getType());
   StringRef axis = op.getAxis();
   SmallVector<Value> results;
@@ -103,13 +103,13 @@ LogicalResult ThreadEmitter::emitSlice(tile::SliceOp op) {
     if (place < 0)
       return op.emitOpError() << "requires a renumbering of registers, but got " << op.getInput().getType()
                               << " and " << op.getType();
-    results.push_back(element(tileOf(op.getInput()), place, op.getLoc()));
+    results.push_back(tiles.element(tiles.tileOf(op.getInput()), place, op.getLoc()));
   }
-  setTile(op, results);
+  tiles.setTile(op, results);
   return success();
 }
 
-LogicalResult ThreadEmitter::emitConcat(tile::ConcatOp op) {
+LogicalResult Rearranger::emitConcat(tile::ConcatOp op) {
   LayoutAttr to = layoutOf(op.getType());
   StringRef axis = op.getAxis();
   int64_t size = op.getA().getType().getSize(axis);
@@ -124,9 +124,9 @@ LogicalResult ThreadEmitter::emitConcat(tile::ConcatOp op) {
     if (place < 0)
       return op.emitOpError() << "requires a renumbering of registers, but got " << source.getType()
                               << " and " << op.getType();
-    results.push_back(element(tileOf(source), place, op.getLoc()));
+    results.push_back(tiles.element(tiles.tileOf(source), place, op.getLoc()));
   }
-  setTile(op, results);
+  tiles.setTile(op, results);
   return success();
 }
 
@@ -138,16 +138,16 @@ struct Choice {
 };
 } // namespace
 
-LogicalResult ThreadEmitter::emitRelayout(RelayoutOp op) {
+LogicalResult Rearranger::emitRelayout(RelayoutOp op) {
   LayoutAttr from = layoutOf(op.getInput().getType()), to = layoutOf(op.getType());
-  const ThreadRegisters registers = tileOf(op.getInput());
+  const ThreadRegisters registers = tiles.tileOf(op.getInput());
   SmallVector<Choice> choices;
   auto needs = llvm::concat<const Digit>(to.getLanes(), to.getWarps());
   auto has = llvm::concat<const Digit>(from.getLanes(), from.getWarps());
   for (auto [bit, pair] : llvm::enumerate(llvm::zip(needs, has)))
     if (auto [need, have] = pair; !need.isReplica() && have.isReplica())
       choices.push_back({unsigned(bit), need});
-  Code code = at(op);
+  Code code = places.at(op);
   SmallVector<Value> results;
   for (int64_t i = 0, e = to.getNumRegisters(); i < e; ++i) {
     llvm::StringMap<int64_t> offsets;
@@ -160,7 +160,7 @@ LogicalResult ThreadEmitter::emitRelayout(RelayoutOp op) {
         bool isThere = place >= 0 && llvm::all_of(offsets, [&](auto &offset) {
                          return from.getOffset(place, offset.getKey()) == offset.getValue();
                        });
-        return isThere ? element(registers, place, op.getLoc()) : Value();
+        return isThere ? tiles.element(registers, place, op.getLoc()) : Value();
       }
       const Choice &choice = choices[next];
       Value clear = choose(next + 1);
@@ -169,8 +169,8 @@ LogicalResult ThreadEmitter::emitRelayout(RelayoutOp op) {
       offsets[choice.digit.axis] -= choice.digit.stride;
       if (!clear || !set)
         return {};
-      Value isSet = atStart([&] {
-        Value bit = code.bitAnd(thread, code.i32(int64_t(1) << choice.bit));
+      Value isSet = places.atStart([&] {
+        Value bit = code.bitAnd(places.thread(), code.i32(int64_t(1) << choice.bit));
         return code.lessUnsigned(code.i32(0), bit);
       });
       return code.select(isSet, set, clear);
@@ -181,6 +181,6 @@ LogicalResult ThreadEmitter::emitRelayout(RelayoutOp op) {
                               << " and " << op.getType();
     results.push_back(value);
   }
-  setTile(op, results);
+  tiles.setTile(op, results);
   return success();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Copies from global to shared memory, asynchronous where pieces of 4, 8 or 16 bytes are aligned.
+#include "codegen/Targets/NVPTX/Thread/PieceCopier.h"
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
+#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -63,37 +65,38 @@ static int64_t pieceElements(const ArrayValues &values, tile::ArrayType array, B
   return count;
 }
 
-LogicalResult ThreadEmitter::emitCopy(CopyOp op) {
-  if (op.getRing())
-    return emitFill(op);
+void PieceCopier::emitCopy(CopyOp op) {
+  OpBuilder &builder = places.builder;
   if (!op.getCondition())
     return emitPieces(op);
-  auto branch = scf::IfOp::create(builder, op.getLoc(), scalar(op.getCondition()), /*withElseRegion=*/false);
+  auto branch =
+      scf::IfOp::create(builder, op.getLoc(), places.scalar(op.getCondition()), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   return emitPieces(op);
 }
 
-LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
-  Code code = at(op);
+void PieceCopier::emitPieces(CopyOp op) {
+  OpBuilder &builder = places.builder;
+  Code code = places.at(op);
   Value array = op.getArray();
-  SharedSlot slot = slotOf(op.getBuffer());
+  SharedSlot slot = slots.slotOf(op.getBuffer());
   BufferType buffer = slot.type;
   TileType tile = TileType::get(builder.getContext(), buffer.getAxes(), buffer.getElementType());
-  if (arrays[array].isExchanged)
-    emitBarrier(op.getLoc());
+  windows.awaitOthers(array, op.getLoc());
   auto axesOfWindow =
       tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
-  int64_t elements = pieceElements(arrays[array], op.getArray().getType(), buffer, axesOfWindow);
-  Pieces pieces = sharePieces(buffer, elements, 32 * numWarps);
-  auto ownPlace = [&](StringRef axis) { return placeOf(pieces.digits, {}, axis); };
-  WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
-                                   ownPlace, op.getEnd(), op.getEndAxisAttr());
-  BufferAddress address(*this, op.getLoc(), slot, ownPlace);
+  int64_t elements = pieceElements(windows.valuesOf(array), op.getArray().getType(), buffer, axesOfWindow);
+  Pieces pieces = sharePieces(buffer, elements, 32 * places.numWarps());
+  auto ownPlace = [&](StringRef axis) { return places.placeOf(pieces.digits, {}, axis); };
+  WindowAccess window = windows.openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
+                                           ownPlace, op.getEnd(), op.getEndAxisAttr());
+  BufferAddress address(places, op.getLoc(), slot, ownPlace);
   ArrayRef<Axis> axes = buffer.getAxes();
   StringRef columns = axes.back().getName(), rows = axes.size() > 1 ? axes[axes.size() - 2].getName() : "";
   int64_t numRows = rows.empty() ? 1 : buffer.getSize(rows), numColumns = buffer.getRow().getSize();
-  Value row = atStart([&] { return code.shiftRight(thread, llvm::Log2_64(pieces.threadsPerRow)); });
+  Value row =
+      places.atStart([&] { return code.shiftRight(places.thread(), llvm::Log2_64(pieces.threadsPerRow)); });
   // Rows beyond the slot are nobody's.
   auto copyRows = [&](const WindowAccess &window, BufferAddress &address, int64_t outer, int64_t first) {
     OpBuilder::InsertionGuard guard(builder);
@@ -116,8 +119,9 @@ LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
         }
         return 0;
       };
-      copyPiece(code, address.at(offsetOf), pointerAt(window, offsetOf), elements * buffer.getElementBytes(),
-                buffer.getElementBytes(), guardAt(window, offsetOf));
+      copyPiece(code, address.at(offsetOf), windows.pointerAt(window, offsetOf),
+                elements * buffer.getElementBytes(), buffer.getElementBytes(),
+                windows.guardAt(window, offsetOf));
     }
   };
   // One warp copies a use of a ring: a few rows in each turn of a loop, since it has few registers.
@@ -135,15 +139,14 @@ LogicalResult ThreadEmitter::emitPieces(CopyOp op) {
           axis.first = code.add(axis.first, code.narrow(from));
       }
     int64_t rowBytes = buffer.getSwizzle() ? buffer.getSwizzle() : numColumns * buffer.getElementBytes();
-    BufferAddress part(*this, op.getLoc(),
+    BufferAddress part(places, op.getLoc(),
                        {buffer.getPart(strip), code.add(slot.bytes, code.mul(code.narrow(from), rowBytes))},
                        ownPlace);
     for (int64_t first = 0; first < strip; first += pieces.rowsAtOnce)
       copyRows(window, part, 0, first);
-    return success();
+    return;
   }
   for (int64_t outer = 0, e = buffer.getNumRows() / numRows; outer < e; ++outer)
     for (int64_t first = 0; first < numRows; first += pieces.rowsAtOnce)
       copyRows(window, address, outer, first);
-  return success();
 }

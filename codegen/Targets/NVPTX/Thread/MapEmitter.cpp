@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is local to elements: maps, splats, positions.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/MapEmitter.h"
+#include "codegen/Targets/Frame/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
-#include <map>
 
 using namespace mlir;
 using namespace mlir::simt;
 using tile::TileType;
 
-LogicalResult ThreadEmitter::emitSplat(tile::SplatOp op) {
-  Value value = scalar(op.getValue());
+void MapEmitter::emitSplat(tile::SplatOp op) {
+  Value value = places.scalar(op.getValue());
   if (op.getValue().getType().isIndex())
-    value = at(op).narrow(value);
-  setTile(op, SmallVector<Value>(layoutOf(op.getType()).getNumRegisters(), value));
-  return success();
+    value = places.at(op).narrow(value);
+  tiles.setTile(op, SmallVector<Value>(layoutOf(op.getType()).getNumRegisters(), value));
 }
 
-LogicalResult ThreadEmitter::emitPosition(tile::PositionOp op) {
-  Code code = at(op);
+void MapEmitter::emitPosition(tile::PositionOp op) {
+  Code code = places.at(op);
   LayoutAttr layout = layoutOf(op.getType());
   StringRef axis = op.getType().getAxes().front().getName();
-  Value first = code.add(code.narrow(scalar(op.getStart())), placeOf(layout, axis).value);
+  Value first = code.add(code.narrow(places.scalar(op.getStart())), places.placeOf(layout, axis).value);
   SmallVector<Value> values;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i)
     values.push_back(code.add(first, layout.getOffset(i, axis)));
-  setTile(op, values);
-  return success();
+  tiles.setTile(op, values);
 }
 
 namespace {
@@ -104,12 +103,12 @@ static int64_t weighFunctions(tile::MapOp op) {
   return weight;
 }
 
-bool ThreadEmitter::isLoop(tile::MapOp op) {
+bool MapEmitter::isLoop(tile::MapOp op) {
   // A kernel of more, unrolled, takes LLVM and ptxas tens of seconds.
   constexpr int64_t kMostUnrolled = 2048;
   if (!functions) {
     functions = 0;
-    kernel.walk([&](tile::MapOp map) {
+    places.kernel.walk([&](tile::MapOp map) {
       if (map.getNumResults())
         *functions += weighFunctions(map) * layoutOf(map.getResult(0).getType()).getNumRegisters();
     });
@@ -117,64 +116,29 @@ bool ThreadEmitter::isLoop(tile::MapOp op) {
   return *functions > kMostUnrolled && weighFunctions(op);
 }
 
-/// An array in local memory, made at the kernel's start.
-Value ThreadEmitter::makeLocal(Type element, int64_t count) {
-  localBytes += count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  return atStart([&] {
-    Code code = at(kernel);
-    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-    return LLVM::AllocaOp::create(builder, code.loc, pointer, element, code.i32(count)).getResult();
-  });
-}
-
-Value ThreadEmitter::placeInLocal(Value array, Type element, Value index) {
-  return LLVM::GEPOp::create(builder, index.getLoc(), array.getType(), element, array,
-                             ArrayRef<LLVM::GEPArg>{index});
-}
-
-/// Local arrays are written anew in each round of a loop, and a reader's values are of the round that it is
-/// in: what a loop carries is read before its end.
-ThreadRegisters ThreadEmitter::tileOf(Value tile) {
-  auto local = localTiles.find(tile);
-  if (local == localTiles.end())
-    return tiles.find(tile)->second;
-  auto [known, isNew] = localReads.try_emplace({tile.getAsOpaquePointer(), builder.getInsertionBlock()});
-  if (isNew) {
-    Code code = at(tile.getLoc());
-    auto type = cast<TileType>(tile.getType());
-    Type element = elementTypeOf(type.getElementType());
-    SmallVector<Value> values;
-    for (int64_t i = 0, e = layoutOf(type).getNumRegisters(); i < e; ++i)
-      values.push_back(LLVM::LoadOp::create(builder, code.loc, element,
-                                            placeInLocal(local->second, element, code.i32(i))));
-    known->second = makeRegisters(element, values, code.loc);
-  }
-  return known->second;
-}
-
 /// An operand of a map that is a loop: where it is in local memory already, it stays there.
-FailureOr<Value> ThreadEmitter::localOperand(tile::MapOp op, Value input, unsigned number) {
+FailureOr<Value> MapEmitter::localOperand(tile::MapOp op, Value input, unsigned number) {
   LayoutAttr layout = layoutOf(op.getResult(0).getType());
-  auto local = localTiles.find(input);
-  if (local != localTiles.end() && layoutOf(input.getType()) == layout)
-    return local->second;
+  if (Value local = tiles.localOf(input); local && layoutOf(input.getType()) == layout)
+    return local;
   Type element = elementTypeOf(cast<TileType>(input.getType()).getElementType());
   int64_t count = layout.getNumRegisters();
   Value &array = localOperands[{element.getAsOpaquePointer(), count, number}];
   if (!array)
-    array = makeLocal(element, count);
+    array = tiles.makeLocal(element, count);
   for (int64_t i = 0; i < count; ++i) {
     FailureOr<Value> value = argumentOf(op, input, i);
     if (failed(value))
       return failure();
-    LLVM::StoreOp::create(builder, op.getLoc(), *value, placeInLocal(array, element, at(op).i32(i)));
+    LLVM::StoreOp::create(places.builder, op.getLoc(), *value,
+                          tiles.placeInLocal(array, element, places.at(op).i32(i)));
   }
   return array;
 }
 
-LogicalResult ThreadEmitter::emitMapAsLoop(tile::MapOp op,
-                                           llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body) {
-  Code code = at(op);
+LogicalResult MapEmitter::emitMapAsLoop(tile::MapOp op,
+                                        llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body) {
+  Code code = places.at(op);
   int64_t count = layoutOf(op.getResult(0).getType()).getNumRegisters();
   SmallVector<Value> inputs, outputs;
   for (auto [number, input] : llvm::enumerate(op.getInputs())) {
@@ -184,42 +148,43 @@ LogicalResult ThreadEmitter::emitMapAsLoop(tile::MapOp op,
     inputs.push_back(*array);
   }
   for (Value result : op.getResults()) {
-    outputs.push_back(makeLocal(elementTypeOf(cast<TileType>(result.getType()).getElementType()), count));
-    localTiles[result] = outputs.back();
+    outputs.push_back(
+        tiles.makeLocal(elementTypeOf(cast<TileType>(result.getType()).getElementType()), count));
+    tiles.setLocal(result, outputs.back());
   }
-  auto loop = scf::ForOp::create(builder, op.getLoc(), code.i32(0), code.i32(count), code.i32(1));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
+  auto loop = scf::ForOp::create(code.builder, op.getLoc(), code.i32(0), code.i32(count), code.i32(1));
+  OpBuilder::InsertionGuard guard(code.builder);
+  code.builder.setInsertionPointToStart(loop.getBody());
   Value index = loop.getInductionVar();
   SmallVector<Value> arguments;
   for (auto [array, input] : llvm::zip(inputs, op.getInputs())) {
     Type element = elementTypeOf(cast<TileType>(input.getType()).getElementType());
     arguments.push_back(
-        LLVM::LoadOp::create(builder, op.getLoc(), element, placeInLocal(array, element, index)));
+        LLVM::LoadOp::create(code.builder, op.getLoc(), element, tiles.placeInLocal(array, element, index)));
   }
   for (auto [array, value] : llvm::zip(outputs, body(arguments)))
-    LLVM::StoreOp::create(builder, op.getLoc(), value, placeInLocal(array, value.getType(), index));
+    LLVM::StoreOp::create(code.builder, op.getLoc(), value,
+                          tiles.placeInLocal(array, value.getType(), index));
   return success();
 }
 
-FailureOr<Value> ThreadEmitter::argumentOf(tile::MapOp op, Value input, int64_t number) {
+FailureOr<Value> MapEmitter::argumentOf(tile::MapOp op, Value input, int64_t number) {
   LayoutAttr layout = layoutOf(op.getResult(0).getType());
   int64_t place = layoutOf(input.getType()).findRegister(layout, number);
   if (place < 0)
     return op.emitOpError() << "expected an operand in the layout of the result, but got " << input.getType();
-  auto load = loadedByReaders.find(input);
-  return load == loadedByReaders.end() ? element(tileOf(input), place, op.getLoc()) : load->second(place);
+  return tiles.elementForMap(input, place, op.getLoc());
 }
 
-LogicalResult ThreadEmitter::emitMap(tile::MapOp op) {
-  Code code = at(op);
+LogicalResult MapEmitter::emitMap(tile::MapOp op) {
+  Code code = places.at(op);
   MapBody body(op, code);
   for (Operation &inner : op.getBlock()->without_terminator())
     if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(inner.getDialect()) ||
         inner.getNumResults() != 1)
       return inner.emitOpError("unsupported op in a tile.map; expected ops of arith and math");
   for (Value value : capturesOf(op)) {
-    Value known = scalar(value);
+    Value known = places.scalar(value);
     body.setOutside(value, value.getType().isIndex() ? code.narrow(known) : known);
   }
   if (op.getNumResults() == 0)
@@ -245,6 +210,6 @@ LogicalResult ThreadEmitter::emitMap(tile::MapOp op) {
       result.push_back(value);
   }
   for (auto [result, values] : llvm::zip(op.getResults(), results))
-    setTile(result, values);
+    tiles.setTile(result, values);
   return success();
 }

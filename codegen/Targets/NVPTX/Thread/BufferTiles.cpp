@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles from and to buffers.
+#include "codegen/Targets/NVPTX/Thread/BufferTiles.h"
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace mlir::simt;
 using tile::TileType;
-
-int64_t mlir::simt::leadingRegisters(LayoutAttr layout, StringRef axis) {
-  int64_t together = 1;
-  for (const Digit &digit : layout.getRegisters()) {
-    if (!digit.isAlong(axis) || digit.stride != together)
-      break;
-    together *= digit.count;
-  }
-  for (const Digit &digit : llvm::concat<const Digit>(layout.getLanes(), layout.getWarps()))
-    if (digit.isAlong(axis))
-      together = std::gcd(together, digit.stride);
-  return together;
-}
 
 /// Registers whose numbers are neighbours in the buffer and lie together in at most 16 aligned bytes.
 static int64_t neighboursIn(BufferType buffer, LayoutAttr layout) {
@@ -28,13 +15,6 @@ static int64_t neighboursIn(BufferType buffer, LayoutAttr layout) {
   while (2 * count * bytes <= 16 && divisor % (2 * count) == 0)
     count *= 2;
   return count;
-}
-
-/// LLVM joins what is left of a run of neighbours, where it is no power of two, to as many words as one is:
-/// three to four. The last may be memory of nobody, or one that another thread writes.
-bool mlir::simt::leavesOddWords(int64_t run, int64_t elementBytes) {
-  int64_t left = run % (16 / elementBytes);
-  return left && !llvm::isPowerOf2_64(uint64_t(left));
 }
 
 /// The axes of a fragment of 16-bit numbers that ldmatrix can fill.
@@ -47,21 +27,22 @@ static std::optional<FragmentAxes> matrixAxes(BufferType buffer, LayoutAttr layo
   return axes;
 }
 
-LogicalResult ThreadEmitter::emitRead(ReadOp op) {
-  Code code = at(op);
-  SharedSlot slot = slotOf(op.getBuffer());
+void BufferTiles::emitRead(ReadOp op) {
+  Code code = places.at(op);
+  SharedSlot slot = slots.slotOf(op.getBuffer());
   LayoutAttr layout = layoutOf(op.getType());
   Type element = op.getType().getElementType();
   SmallVector<Value> values;
   if (std::optional<FragmentAxes> axes = matrixAxes(slot.type, layout)) {
-    MatrixReader reader(*this, op.getLoc(), slot, axes->rows, axes->columns, layout.getWarps());
+    MatrixReader reader(places, op.getLoc(), slot, axes->rows, axes->columns, layout.getWarps());
     SmallVector<MatrixReader::Block> blocks;
     for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += 2)
       blocks.push_back({layout.getOffset(i, axes->rows), layout.getOffset(i, axes->columns)});
-    setTile(op, elementsOfWords(code, reader.read(blocks), element));
-    return success();
+    tiles.setTile(op, elementsOfWords(code, reader.read(blocks), element));
+    return;
   }
-  BufferAddress address(*this, op.getLoc(), slot, [&](StringRef axis) { return placeOf(layout, axis); });
+  BufferAddress address(places, op.getLoc(), slot,
+                        [&](StringRef axis) { return places.placeOf(layout, axis); });
   int64_t together = neighboursIn(slot.type, layout);
   Words words = wordsOf(together, slot.type.getElementBytes());
   bool alone =
@@ -72,25 +53,24 @@ LogicalResult ThreadEmitter::emitRead(ReadOp op) {
         values,
         elementsOfWords(code, code.load(pointer, AddressSpace::shared, words, Value(), alone), element));
   }
-  setTile(op, values);
-  return success();
+  tiles.setTile(op, values);
 }
 
-LogicalResult ThreadEmitter::emitWrite(WriteOp op) {
-  Code code = at(op);
-  SharedSlot slot = slotOf(op.getBuffer());
+void BufferTiles::emitWrite(WriteOp op) {
+  Code code = places.at(op);
+  SharedSlot slot = slots.slotOf(op.getBuffer());
   LayoutAttr layout = layoutOf(op.getTile().getType());
-  BufferAddress address(*this, op.getLoc(), slot, [&](StringRef axis) { return placeOf(layout, axis); });
+  BufferAddress address(places, op.getLoc(), slot,
+                        [&](StringRef axis) { return places.placeOf(layout, axis); });
   int64_t together = neighboursIn(slot.type, layout);
   Words words = wordsOf(together, slot.type.getElementBytes());
-  Value guard = isWriter(layout);
-  ThreadRegisters registers = tileOf(op.getTile());
+  Value guard = places.isWriter(layout);
+  ThreadRegisters registers = tiles.tileOf(op.getTile());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
     SmallVector<Value> elements;
     for (int64_t k = 0; k < together; ++k)
-      elements.push_back(element(registers, i + k, op.getLoc()));
+      elements.push_back(tiles.element(registers, i + k, op.getLoc()));
     Value pointer = address.at([&](StringRef axis) { return layout.getOffset(i, axis); });
     code.store(wordsOfElements(code, elements, words), pointer, AddressSpace::shared, words, guard);
   }
-  return success();
 }

@@ -1,70 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which place a thread's number stands for, and what is known of places.
-#include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
+#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
+#include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace mlir::simt;
-
-namespace {
-/// Neighbouring bits of the thread's number whose strides double: one field.
-struct BitField {
-  unsigned low, count;
-  int64_t stride;
-};
-} // namespace
-
-static SmallVector<BitField> fieldsOf(ArrayRef<Digit> lanes, ArrayRef<Digit> warps, StringRef axis) {
-  SmallVector<BitField> fields;
-  unsigned bit = 0;
-  for (const Digit &digit : llvm::concat<const Digit>(lanes, warps)) {
-    if (digit.isAlong(axis)) {
-      BitField *last = fields.empty() ? nullptr : &fields.back();
-      if (last && last->low + last->count == bit && digit.stride == last->stride << last->count)
-        ++last->count;
-      else
-        fields.push_back({bit, 1, digit.stride});
-    }
-    ++bit;
-  }
-  return fields;
-}
-
-ThreadOffset ThreadEmitter::placeOf(ArrayRef<Digit> lanes, ArrayRef<Digit> warps, StringRef axis) {
-  return atStart([&] {
-    Code code(builder, kernel.getLoc());
-    unsigned numBits = lanes.size() + warps.size();
-    ThreadOffset place{code.i32(0), 0, 0};
-    for (const BitField &field : fieldsOf(lanes, warps, axis)) {
-      Value part = code.shiftRight(thread, field.low);
-      if (field.low + field.count < numBits)
-        part = code.bitAnd(part, code.i32((1 << field.count) - 1));
-      place.value = code.add(place.value, code.mul(part, field.stride));
-      place.divisor = std::gcd(place.divisor, field.stride);
-      int64_t bits = ((int64_t(1) << field.count) - 1) * field.stride;
-      bool known = llvm::isPowerOf2_64(field.stride) && place.bits >= 0 && (place.bits & bits) == 0;
-      place.bits = known ? place.bits | bits : -1;
-    }
-    return place;
-  });
-}
-
-Value ThreadEmitter::isWriter(LayoutAttr layout) {
-  int64_t copies = 0;
-  for (auto [bit, digit] : llvm::enumerate(llvm::concat<const Digit>(layout.getLanes(), layout.getWarps())))
-    copies |= int64_t(digit.isReplica()) << bit;
-  if (!copies)
-    return {};
-  return atStart([&] {
-    Code code(builder, kernel.getLoc());
-    return code.lessUnsigned(code.bitAnd(thread, code.i32(copies)), code.i32(1));
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Facts
-//===----------------------------------------------------------------------===//
 
 static scf::ForOp loopOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
