@@ -99,9 +99,11 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
     ```
 
     `longest` says which of the blocks along the last extent take longest, and how much memory they
-    read in common (taylor-order-grid); a target may run these first.
+    read in common (taylor-order-grid); a target may run these first. `launch` is a target's own, as
+    layouts of tiles are: what a launch must know besides the grid, such as the threads of a block.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid, OptionalAttr<Tile_LongestAttr>:$longest);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid, OptionalAttr<Tile_LongestAttr>:$longest,
+                       OptionalAttr<AnyAttr>:$launch);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

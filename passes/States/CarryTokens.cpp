@@ -41,7 +41,7 @@ LogicalResult StateCarrier::checkOrder(ArrayOpInterface op) {
   std::optional<MutableOperandRange> documents = op.getDocuments();
   Value within = documents && !documents->empty() ? (*documents)[0].get() : Value();
   std::string name = "'" + op->getName().getStringRef().str();
-  if (op->hasAttr(kLengthsAttr))
+  if (auto scan = dyn_cast<ScanOp>(op.getOperation()); scan && scan.getLengths())
     return refuse(op->getLoc(), "size(u) is known where a document ends, not in its pieces",
                   "take the length from an input or a parameter");
   if (op.getReach() == Reach::After)
