@@ -133,7 +133,7 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
   let summary = "divide a specification in what keys become by themselves and what reads that";
   let description = [{
     Rule: what depends on a key, and on no later key and no query, is the same in every later call.
-    A specification becomes two. `@NAME_keys`, with the attribute `prepares_keys`, takes the inputs
+    A specification becomes two. `@NAME_keys`, with the word `prepares_keys`, takes the inputs
     over u and gives arrays `cache.*`. `@NAME` takes these, over all keys, in place of the inputs
     that it no longer reads.
 
@@ -162,7 +162,7 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
       %n, %z = taylor.pairwise { s = dot(%qr, %kr), .. } .. -> rows(.., %v), .. : !q32, !k32, !v -> ..
       ..
     // becomes
-    taylor.spec @softmax_keys(%k: !k, %v: !v) attributes {prepares_keys} {
+    taylor.spec @softmax_keys(%k: !k, %v: !v) prepares_keys {
       %kr = taylor.rope %k : !k
       %stored = taylor.map %kr : !k32 -> !k
       taylor.yield "cache.v" %v, "cache.key0" %stored : !v, !k
@@ -199,7 +199,7 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     No factor of a decay is above 1 where a and c fall, at any length.
 
     With `queries-only` a call has all keys, and its queries are the last of them: only what mixes
-    queries goes on. A specification with the attribute `prepares_keys` has new keys alone, and its
+    queries goes on. A specification with the word `prepares_keys` has new keys alone, and its
     rotations and convolutions go on.
 
     Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or

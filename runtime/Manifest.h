@@ -221,12 +221,14 @@ struct FunctionInfo {
 /// One dense array that the kernels of a call share.
 struct WorkspaceInfo {
   std::string name;
+  std::string because; ///< Why it has memory, for people; empty where the manifest does not tell.
   std::vector<std::string> axes;
   std::vector<Extent> sizes;
   TaylorDtype dtype = TAYLOR_F32;
 
   template <typename Visitor> void fields(Visitor &visit) {
     visit.required("name", name);
+    visit.optional("because", because);
     visit.defaulted("axes", axes);
     visit.required("sizes", sizes, {0, TAYLOR_MAX_RANK});
     visit.required("dtype", dtype);

@@ -186,7 +186,7 @@ std::string CompileOptions::getKey() const {
   return key;
 }
 
-std::string CompileOptions::check() const {
+std::string CompileOptions::checkProducts() const {
   // Refused rather than without effect: who asks for it expects other numbers, or another speed.
   if (f32Products == F32Products::TF32 && dtype != StorageType::F32)
     return ("requires --dtype=f32 for --f32-products=tf32, but got " + stringifyStorageType(dtype) +
@@ -196,6 +196,12 @@ std::string CompileOptions::check() const {
     return ("requires --dtype=bf16 for --bf16-products=" + stringifyBF16Products(bf16Products) +
             ", but got " + stringifyStorageType(dtype))
         .str();
+  return "";
+}
+
+std::string CompileOptions::check() const {
+  if (std::string message = checkProducts(); !message.empty())
+    return message;
   if (!decode.empty() && form == "recurrent")
     return "expected --decode or --form=recurrent, which makes the same of the forward, but got both";
   if (chunk && form != "chunked")

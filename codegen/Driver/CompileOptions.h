@@ -51,6 +51,8 @@ struct CompileOptions {
   std::string getKey() const;
   /// Arguments by which taylorc gets these options: those that differ from the defaults.
   std::vector<std::string> getArguments() const;
+  /// Why the storage type has no operands for the products that are asked for, as a message; empty if it has.
+  std::string checkProducts() const;
   /// What contradicts itself, as a message; empty if all is sound.
   std::string check() const;
 };

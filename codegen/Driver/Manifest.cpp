@@ -232,6 +232,8 @@ FormCode codeOf(ProgramFactsAttr program, ArrayAttr entries) {
     auto type = cast<tile::ArrayType>(array.getType());
     runtime::WorkspaceInfo &workspace = code.workspace.emplace_back();
     workspace.name = array.getName().getValue();
+    if (array.getBecause())
+      workspace.because = array.getBecause().getValue();
     workspace.dtype = dtypeOf(type.getElementType());
     for (const tile::Axis &axis : type.getAxes()) {
       workspace.axes.push_back(axis.getName().str());

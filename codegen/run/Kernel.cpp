@@ -26,7 +26,6 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const RunOptions &option
   if (KernelPtr known = shared.findKernel(options))
     return known;
   CompileOptions compile = options.compile;
-  compile.dtype = *symbolizeStorageType(nameOf(problem.dtype));
   const AxisMap<int64_t> &sizes = problem.environment.sizes;
   compile.headDim = sizes.lookup(AxisRole::Channel);
   compile.valueDim = sizes.lookup(AxisRole::ValueChannel);

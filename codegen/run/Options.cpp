@@ -96,6 +96,7 @@ Error setDtype(RunOptions &options, StringRef text) {
   if (!dtype || *dtype == Dtype::I32)
     return error("expected --dtype=f32, bf16, f16 or f64, but got '" + text + "'");
   options.dtype = *dtype;
+  options.compile.dtype = *symbolizeStorageType(nameOf(*dtype));
   return Error::success();
 }
 
@@ -369,23 +370,19 @@ Error validate(const RunOptions &options) {
   if ((options.ptxProfile || options.ptxSeedGiven) && options.device != Device::Ptx)
     return error("requires --device=ptx for --ptx-profile and --ptx-seed");
   const CompileOptions &compile = options.compile;
+  if (std::string message = compile.checkProducts(); !message.empty())
+    return error(message);
   bool isRounded = compile.bf16Products == BF16Products::Rounded;
   bool onCpu = options.device == Device::CPU && isRounded;
   bool multiplies = onCpu || options.device == Device::Ptx || options.device == Device::Cuda;
-  if (compile.bf16Products != BF16Products::Auto &&
-      (!multiplies || options.dtype.value_or(Dtype::F32) != Dtype::BF16))
-    return error(
-        std::string("requires --device=") + (isRounded ? "cpu, " : "") +
-        "ptx or cuda and --dtype=bf16 for --bf16-products=" + stringifyBF16Products(compile.bf16Products));
-  if (compile.f32Products == F32Products::TF32) {
-    if (options.dtype.value_or(Dtype::F32) != Dtype::F32)
-      return error("requires --dtype=f32 for --f32-products=tf32, but got " + nameOf(*options.dtype));
-    bool isEager = options.device == Device::Eager || !options.references.empty();
-    if (options.device != Device::Ptx && options.device != Device::Cuda && !isEager)
-      return error(
-          "requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
-          "operands are not rounded");
-  }
+  if (compile.bf16Products != BF16Products::Auto && !multiplies)
+    return error(std::string("requires --device=") + (isRounded ? "cpu, " : "") +
+                 "ptx or cuda for --bf16-products=" + stringifyBF16Products(compile.bf16Products));
+  bool isEager = options.device == Device::Eager || !options.references.empty();
+  if (compile.f32Products == F32Products::TF32 && options.device != Device::Ptx &&
+      options.device != Device::Cuda && !isEager)
+    return error("requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
+                 "operands are not rounded");
   bool formsReferences = !options.references.empty(); // by the form's contract
   if (((compile.form != "auto" && !formsReferences) || compile.chunk || options.printForm ||
        !options.decode.empty()) &&

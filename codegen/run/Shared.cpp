@@ -29,8 +29,7 @@ private:
 
 /// Both of these: the specification as it is compiled and evaluated.
 void start(Key &key, const RunOptions &options, const CompileOptions &compile) {
-  key.add("spec", options.spec).add("dtype", nameOf(options.dtype.value_or(Dtype::F32)));
-  key.add("compile", compile.getKey());
+  key.add("spec", options.spec).add("compile", compile.getKey());
 }
 
 /// What taylorc is called with, without --decode and --forward-only.

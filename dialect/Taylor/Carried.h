@@ -25,9 +25,7 @@ inline constexpr llvm::StringLiteral kCachePrefix = "cache.";
 /// ("cache:carried.position"), beside what it keeps of keys.
 inline constexpr llvm::StringLiteral kHandedOnPrefix = "carried.";
 
-/// On the specification (and so its function) that prepares keys.
-inline constexpr llvm::StringLiteral kKeysAttr = "prepares_keys";
-/// What its name has after that of the specification.
+/// What the name of a specification that prepares keys (`prepares_keys`) has after that of the other one.
 inline constexpr llvm::StringLiteral kKeysSuffix = "_keys";
 
 } // namespace taylor

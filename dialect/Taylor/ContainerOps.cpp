@@ -4,6 +4,7 @@
 #include "dialect/Sources.h"
 #include "dialect/Taylor/Annotation.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/NearestName.h"
 #include "dialect/Taylor/ParserMessages.h"
 #include "dialect/Taylor/TaylorAttrs.h"
@@ -12,6 +13,9 @@
 
 using namespace mlir;
 using namespace taylor;
+
+/// The word that says that a specification or a function prepares keys.
+static constexpr llvm::StringLiteral kPreparesKeys = "prepares_keys";
 
 namespace {
 
@@ -106,6 +110,20 @@ LogicalResult verifyYield(YieldOp yield, llvm::SmallDenseSet<StringRef> names = 
       return yield.emitOpError("expected distinct result names, but got ")
              << name << " twice; name the results of an operation each, as in %a, %b = .., or write "
              << "taylor.yield \"a\" %x, \"b\" %y";
+  return success();
+}
+
+/// What prepares keys gives what later calls read of them: `cache.NAME`, and what its own next call begins
+/// from. Names of a function's results have their role before them.
+LogicalResult verifyPrepared(YieldOp yield) {
+  for (StringRef name : yield.getNames()->getAsValueRange<StringAttr>()) {
+    StringRef output = name;
+    bool isOutput = output.consume_front("output:") || !output.contains(':');
+    if (isOutput && !output.starts_with(kCachePrefix) && !isCarried(output))
+      return yield.emitOpError("expected results 'cache.NAME' or 'final.NAME' where 'prepares_keys' stands, "
+                               "but got '")
+             << name << "'";
+  }
   return success();
 }
 
@@ -205,8 +223,11 @@ ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
   };
   NamedAttrList parameters;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseArgument) ||
-      (succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+      (succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword(kPreparesKeys)))
+    properties.prepares_keys = builder.getUnitAttr();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   properties.arg_names = builder.getArrayAttr(names);
   properties.sources = builder.getArrayAttr(sources);
@@ -229,6 +250,8 @@ void SpecOp::print(OpAsmPrinter &printer) {
   });
   printer << ")";
   printParameters(printer, getParameters());
+  if (getPreparesKeys())
+    printer << " " << kPreparesKeys;
   printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -377,7 +400,7 @@ LogicalResult SpecOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getValues().empty())
     return emitOpError("requires a taylor.yield of at least one array at its end");
-  if (failed(verifyYield(yield)))
+  if (failed(verifyYield(yield)) || (getPreparesKeys() && failed(verifyPrepared(yield))))
     return failure();
   for (Value value : yield.getValues())
     if (cast<ArrayType>(value.getType()).has(AxisRole::Lag))
@@ -439,8 +462,11 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
   NamedAttrList parameters;
   if ((succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
       (succeeded(parser.parseOptionalKeyword("plan")) && parser.parseAttribute(properties.plan)) ||
-      (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form)) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+      (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form)))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword(kPreparesKeys)))
+    properties.prepares_keys = builder.getUnitAttr();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   properties.arg_names = builder.getArrayAttr(names);
   properties.parameters = parameters.getDictionary(parser.getContext());
@@ -469,6 +495,8 @@ void FunctionOp::print(OpAsmPrinter &printer) {
     printer << " plan " << getPlanAttr();
   if (getFormAttr())
     printer << " form " << getFormAttr();
+  if (getPreparesKeys())
+    printer << " " << kPreparesKeys;
   printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -510,7 +538,8 @@ LogicalResult FunctionOp::verify() {
   if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
       !yield || !yield.getNames() || yield.getNames()->size() != yield.getValues().size())
     return emitOpError("requires a taylor.yield with a name for each result at its end");
-  return verifyYield(cast<YieldOp>(getBody().front().getTerminator()), names);
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  return failure(failed(verifyYield(yield, names)) || (getPreparesKeys() && failed(verifyPrepared(yield))));
 }
 
 //===----------------------------------------------------------------------===//

@@ -185,6 +185,8 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
     properties.exclusive = parser.getBuilder().getUnitAttr();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     properties.reverse = parser.getBuilder().getUnitAttr();
+  if (succeeded(parser.parseOptionalKeyword("lengths")))
+    properties.lengths = parser.getBuilder().getUnitAttr();
   SmallVector<Value> within;
   if (failed(parser.parseOptionalKeyword("over")))
     return failure(rejectUnknownWord(parser, {"exclusive", "reverse", "over(..)"}) ||
@@ -206,8 +208,8 @@ void ScanOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyScanKind(getKind());
   if (isShift())
     printer << "(" << getAmountAttr().getInt() << ")";
-  printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "") << " over(" << getAxis()
-          << ")";
+  printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "")
+          << (getLengths() ? " lengths" : "") << " over(" << getAxis() << ")";
   printWithin(printer, getWithin());
   SmallVector<Value> order = printBody(printer, getBody(), getArrays());
   FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
@@ -231,6 +233,9 @@ LogicalResult ScanOp::verify() {
     return emitOpError("expected one part of a running sum, '")
            << stringifyScanKind(getKind()) << "', over an array of f32 in a taylor.function, but got "
            << getResult().getType() << "; the whole of it is 'sum'";
+  if (getLengths() && (getKind() != ScanKind::Max || !getReverse() || getExclusive() || !getWithin()))
+    return emitOpError("requires 'max reverse' and within(..) for 'lengths', which counts the tokens of each "
+                       "document; a specification says size(u)");
   if (getWithin())
     return verifyNumbers(*this, "documents", getWithin().getType(), getAxis(), getResult().getType());
   return success();

@@ -47,10 +47,18 @@ def Taylor_SpecOp : Taylor_Op<"spec", [IsolatedFromAbove, Symbol, SingleBlock,
     }
     ```
     Arguments and results keep their names: a checkpoint's tensors are named after them.
+
+    `prepares_keys`, after the parameters, says that calls see new keys alone, and that its results
+    are what later calls read of them: `cache.NAME`, and `final.NAME` where one call goes on in the
+    next. Only `taylor-prepare-keys` writes it.
+
+    ```mlir
+    taylor.spec @softmax_keys(%k: !k, %v: !v) prepares_keys { .. taylor.yield "cache.v" %v, "cache.key0" %kr : !v, !k }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names,
                        TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">:$sources,
-                       DictionaryAttr:$parameters);
+                       DictionaryAttr:$parameters, UnitAttr:$prepares_keys);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -67,7 +75,8 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
     `input:q`, `saved:m`, `cotangent:o`; `output:o`, `gradient:q`. `sources` (forward only) and
     `spec_name` carry what the manifest tells a model. `plan #tile.plan<..>`, after the parameters,
     says how the function becomes a tile program (`taylor-plan-tiles`), and after it
-    `form #tile.form<..>` what the manifest tells of that program.
+    `form #tile.form<..>` what the manifest tells of that program. `prepares_keys`, the last word
+    before the attributes, is the specification's.
 
     ```mlir
     taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [...] {
@@ -79,7 +88,7 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$spec_name, StrArrayAttr:$arg_names,
                        OptionalAttr<TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">>:$sources,
                        DefaultValuedAttr<DictionaryAttr, "{}">:$parameters,
-                       OptionalAttr<AnyAttr>:$plan, OptionalAttr<AnyAttr>:$form);
+                       OptionalAttr<AnyAttr>:$plan, OptionalAttr<AnyAttr>:$form, UnitAttr:$prepares_keys);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -325,6 +334,12 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
     ```mlir
     %L = taylor.scan sum over(u) within(%D : !taylor.array<[b, u]>) log(%gate) : !col
     ```
+    `lengths`, of a `max reverse` within documents: what size(u) has become where there are
+    documents (taylor-add-documents). A user who reads a refusal of it knows it by that name.
+
+    ```mlir
+    %l = taylor.scan max reverse lengths over(u) within(%D : !taylor.array<[b, u]>) %position : !taylor.array<[b, u]>
+    ```
     The adjoint of a sum or a shift is the same from the other end. A maximum has none: it is there
     to shift exponents, which changes no result, and `stop(..)` says so; a gradient that reaches it
     is refused.
@@ -333,7 +348,7 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
     shift.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Optional<Taylor_ArrayType>:$within, Taylor_ScanKindAttr:$kind, StrAttr:$axis,
-                       UnitAttr:$exclusive, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$amount);
+                       UnitAttr:$exclusive, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$amount, UnitAttr:$lengths);
   let results = (outs Taylor_ArrayType:$result);
   let regions = (region SizedRegion<1>:$body);
   let hasCanonicalizeMethod = 1;

@@ -53,8 +53,15 @@ def Tile_FormAttr : AttrDef<Tile_Dialect, "Form"> {
 def Tile_NamedArrayAttr : AttrDef<Tile_Dialect, "NamedArray"> {
   let mnemonic = "named_array";
   let summary = "an array of a program: `#tile.named_array<\"input:q\", !tile.array<[b, h, t], f32>>`";
-  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type);
-  let assemblyFormat = "`<` $name `,` $type `>`";
+  let description = [{
+    `because` says in words why an array of the workspace has memory, as its `tile.workspace` does.
+
+    ```mlir
+    #tile.named_array<"columns.0", !tile.array<[b, g, u, d = 64], f32>, because = "every block of queries reads it">
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type, OptionalParameter<"::mlir::StringAttr">:$because);
+  let assemblyFormat = "`<` $name `,` $type (`,` struct($because)^)? `>`";
 }
 
 def Tile_ProgramFactsAttr : AttrDef<Tile_Dialect, "ProgramFacts"> {

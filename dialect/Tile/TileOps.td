@@ -73,15 +73,17 @@ def Tile_WorkspaceOp : Tile_Op<"workspace", [HasParent<"ProgramOp">]> {
   let summary = "an array that lives between kernels; contents undefined until stored";
   let description = [{
     Counted in the artifact's workspace; `$name` names it in listings. Extents may depend on
-    run-time sizes, but must be O(T) in them: no array of a program has both t and u.
+    run-time sizes, but must be O(T) in them: no array of a program has both t and u. `because` is
+    for readers of programs, of `--explain` and of the manifest: no pass decides by it.
 
     ```mlir
     %delta = tile.workspace "delta" : !tile.array<[b, h, t], f32>
+    %kr = tile.workspace "columns.0" : !tile.array<[b, g, u, d = 64], f32> because "every block of queries reads it"
     ```
   }];
-  let arguments = (ins StrAttr:$name);
+  let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$because);
   let results = (outs Tile_ArrayType:$result);
-  let assemblyFormat = "$name attr-dict `:` qualified(type($result))";
+  let assemblyFormat = "$name attr-dict `:` qualified(type($result)) (`because` $because^)?";
 }
 
 def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTerminator, SingleBlock]> {
@@ -97,9 +99,11 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
     ```
 
     `longest` says which of the blocks along the last extent take longest, and how much memory they
-    read in common (taylor-order-grid); a target may run these first.
+    read in common (taylor-order-grid); a target may run these first. `launch` is a target's own, as
+    layouts of tiles are: what a launch must know besides the grid, such as the threads of a block.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid, OptionalAttr<Tile_LongestAttr>:$longest);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid, OptionalAttr<Tile_LongestAttr>:$longest,
+                       OptionalAttr<AnyAttr>:$launch);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

@@ -142,6 +142,10 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute(getLongestAttrName(result.name), longest);
   }
+  Attribute launch;
+  if (succeeded(parser.parseOptionalKeyword("launch")) &&
+      parser.parseAttribute(launch, getLaunchAttrName(result.name), result.attributes))
+    return failure();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   result.addAttribute(getGridAttrName(result.name), builder.getArrayAttr(grid));
@@ -169,8 +173,10 @@ void KernelOp::print(OpAsmPrinter &printer) {
       printer << ", " << longest.getRole().getValue() << " * " << longest.getBytes();
     printer << ")";
   }
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getSymNameAttrName(), getGridAttrName(), getLongestAttrName()});
+  if (getLaunchAttr())
+    printer << " launch " << getLaunchAttr();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getSymNameAttrName(), getGridAttrName(),
+                                                                 getLongestAttrName(), getLaunchAttrName()});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

@@ -16,11 +16,14 @@ namespace taylor {
 
 namespace {
 
+StringAttr reasonOf(TensorOp) { return {}; } // the caller brings it
+StringAttr reasonOf(WorkspaceOp workspace) { return workspace.getBecauseAttr(); }
+
 /// The arrays that operations of a kind declare in a program, as a list of `#tile.named_array`.
 template <typename Op> ArrayAttr describeArrays(ProgramOp program) {
   SmallVector<Attribute> arrays;
   for (Op op : program.getBlock()->getOps<Op>())
-    arrays.push_back(NamedArrayAttr::get(op.getContext(), op.getNameAttr(), op.getType()));
+    arrays.push_back(NamedArrayAttr::get(op.getContext(), op.getNameAttr(), op.getType(), reasonOf(op)));
   return ArrayAttr::get(program.getContext(), arrays);
 }
 

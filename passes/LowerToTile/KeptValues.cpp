@@ -23,6 +23,13 @@ KeptValues::KeptValues(FunctionOp function) : function(function), sizes(tile::ge
   }
 }
 
+StringAttr KeptValues::getReason(Value value, bool ofParts) const {
+  for (fusion::KeepOp keep : fusion::getKept(function))
+    if (keep.getValue() == value && keep.getParts() == ofParts)
+      return keep.getBecauseAttr();
+  return {};
+}
+
 //===----------------------------------------------------------------------===//
 // Keeping more
 //===----------------------------------------------------------------------===//

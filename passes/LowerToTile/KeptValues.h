@@ -38,6 +38,9 @@ public:
   const TileSizes &getSizes() const { return sizes; }
   bool contains(mlir::Value value) const { return values.contains(value); }
   bool isApart(mlir::Value sum) const { return apart.contains(sum); }
+  /// What the plan says of a value's memory, or of the sums over blocks of a reduction; null where it says
+  /// nothing.
+  mlir::StringAttr getReason(mlir::Value value, bool ofParts = false) const;
   /// In the order of the text: values that have memory, and reductions whose sums over blocks have.
   const llvm::SetVector<mlir::Value> &getValues() const { return values; }
   mlir::ArrayRef<mlir::Operation *> getParts() const { return parts.getArrayRef(); }

@@ -68,8 +68,8 @@ def DescribeProgramsPass : Pass<"taylor-describe-programs", "::mlir::ModuleOp"> 
   let summary = "what the manifest tells of programs, as an attribute of the module";
   let description = [{
     Rule: `tile.programs` of the module lists for each `tile.program` its name, form, arrays and
-    kernels. It stays where targets make code of the programs. A program without `form` counts as
-    the parallel form of the function of its name.
+    kernels, and why arrays of the workspace have memory. It stays where targets make code of the
+    programs. A program without `form` counts as the parallel form of the function of its name.
 
     ```mlir
     module {

@@ -122,8 +122,9 @@ void ProgramArrays::declareTensors(OpBuilder &program) {
   }
 }
 
-static Value declareWorkspace(OpBuilder &program, Location loc, const Twine &name, tile::ArrayType type) {
-  return tile::WorkspaceOp::create(program, loc, type, program.getStringAttr(name));
+static Value declareWorkspace(OpBuilder &program, Location loc, const Twine &name, tile::ArrayType type,
+                              StringAttr because) {
+  return tile::WorkspaceOp::create(program, loc, type, program.getStringAttr(name), because);
 }
 
 void ProgramArrays::declareAngles(KernelOp kernel, OpBuilder &program) {
@@ -135,8 +136,9 @@ void ProgramArrays::declareAngles(KernelOp kernel, OpBuilder &program) {
   axes.push_back(tile::Axis::get(context, TileEmitter::kAngleAxis, table.channels / 2));
   auto type = tile::ArrayType::get(context, axes, table.elementType);
   StringRef name = *kernel.getSymName();
-  Value cosines = declareWorkspace(program, function.getLoc(), name + ".cos", type);
-  Value sines = declareWorkspace(program, function.getLoc(), name + ".sin", type);
+  StringAttr because = program.getStringAttr("rotations of the same positions and frequencies read it");
+  Value cosines = declareWorkspace(program, function.getLoc(), name + ".cos", type, because);
+  Value sines = declareWorkspace(program, function.getLoc(), name + ".sin", type, because);
   memory.angles.push_back({table, cosines, sines});
 }
 
@@ -153,8 +155,8 @@ Value ProgramArrays::resultInPlace(StoreOp store) const {
 
 void ProgramArrays::declareArraysOf(KernelOp kernel, OpBuilder &program) {
   int count = 0;
-  auto declare = [&](Location loc, tile::ArrayType type) {
-    return declareWorkspace(program, loc, *kernel.getSymName() + "." + Twine(count++), type);
+  auto declare = [&](Location loc, tile::ArrayType type, StringAttr because) {
+    return declareWorkspace(program, loc, *kernel.getSymName() + "." + Twine(count++), type, because);
   };
   if (kernel.getRotated())
     declareAngles(kernel, program);
@@ -162,16 +164,18 @@ void ProgramArrays::declareArraysOf(KernelOp kernel, OpBuilder &program) {
   if (auto pairs = dyn_cast_or_null<PairwiseOp>(planned))
     for (OpResult result : pairs->getResults())
       if (kept.contains(result))
-        homes[result] = declare(pairs.getLoc(), sumMemory(kernel, result));
+        homes[result] = declare(pairs.getLoc(), sumMemory(kernel, result), kept.getReason(result));
   if (auto steps = dyn_cast_or_null<StepStatesOp>(planned))
     for (Value row : steps.getRows())
-      homes[row] = declare(steps.getLoc(), apart(inParts(row, partsOf(kernel, sizes))));
+      homes[row] = declare(steps.getLoc(), apart(inParts(row, partsOf(kernel, sizes))),
+                           program.getStringAttr("a recurrence sums it up panel after panel"));
   for (StoreOp store : kernel.getStores()) {
     if (!store.getWorkspace())
       continue;
     Value home = resultInPlace(store);
     if (!home)
-      home = declare(store.getValue().getLoc(), storedMemory(kernel, store));
+      home = declare(store.getValue().getLoc(), storedMemory(kernel, store),
+                     kept.getReason(store.getValue(), store.getParts()));
     if (store.getParts())
       partsHomes[store.getValue().getDefiningOp()] = home;
     else

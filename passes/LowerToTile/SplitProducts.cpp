@@ -108,7 +108,7 @@ private:
     if (!rest) {
       b.setInsertionPointAfter(workspace);
       rest = WorkspaceOp::create(b, workspace.getLoc(), workspace.getType(),
-                                 b.getStringAttr(workspace.getName() + ".rest"));
+                                 b.getStringAttr(workspace.getName() + ".rest"), workspace.getBecauseAttr());
       restMemory[workspace] = rest;
       for (Operation *user : llvm::to_vector(workspace->getUsers()))
         if (auto store = dyn_cast<StoreOp>(user)) {

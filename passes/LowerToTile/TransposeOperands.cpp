@@ -144,7 +144,8 @@ private:
     std::string number = std::to_string(arrays.size());
     LDBG() << "@" << kernel.getSymName() << ": reads " << name << " with " << along.getName() << " last";
     made = WorkspaceOp::create(b, loc, ArrayType::get(b.getContext(), axes, element),
-                               b.getStringAttr("transposed." + number + "." + name.rsplit(':').second));
+                               b.getStringAttr("transposed." + number + "." + name.rsplit(':').second),
+                               b.getStringAttr("a matrix unit reads it with what is summed contiguous"));
 
     SmallVector<ExtentAttr> grid;
     for (size_t i = 0; i + 1 < type.getAxes().size(); ++i)

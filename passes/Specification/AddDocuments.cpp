@@ -166,7 +166,7 @@ Value DocumentAdder::buildReverseMaximum(Value array, Value within) {
   });
   Value lengths = buildScanOver(builder, loc, joinAxes(array, real), ScanKind::Max, array, within, true, 0,
                                 [](OpBuilder &, Location, ValueRange x) -> Value { return x[0]; });
-  lengths.getDefiningOp()->setAttr(kLengthsAttr, builder.getUnitAttr());
+  lengths.getDefiningOp<ScanOp>().setLengths(true);
   return lengths;
 }
 

@@ -220,7 +220,7 @@ void KeyParts::split() {
         [](OpBuilder &, Location, ValueRange x) { return x[0]; }, cast<ArrayType>(type)));
   yield.getValuesMutable().assign(results);
   yield.setNamesAttr(builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end())));
-  keys->setDiscardableAttr(kKeysAttr, builder.getUnitAttr());
+  keys.setPreparesKeys(true);
   dropUnused(keys);
 
   IRMapping ofRest;

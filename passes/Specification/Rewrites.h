@@ -11,9 +11,6 @@ namespace taylor {
 /// The input that numbers documents.
 inline constexpr llvm::StringLiteral kDocumentsInput = "documents";
 
-/// Marks the scan that counts each document's keys from its end: what size(u) becomes.
-inline constexpr llvm::StringLiteral kLengthsAttr = "taylor.lengths";
-
 /// Gives a specification an input `documents`, the number of each key's document, and makes of it the
 /// attention of each document by itself (Passes.td, taylor-add-documents, has the rule). What has no such
 /// meaning is an error where it stands.

@@ -119,7 +119,7 @@ struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
 
   void runOnOperation() override {
     for (SpecOp spec : getOperation().getOps<SpecOp>()) {
-      CarryMode mode = queriesOnly ? spec->hasAttr(kKeysAttr) ? CarryMode::Keys : CarryMode::Queries
+      CarryMode mode = queriesOnly ? spec.getPreparesKeys() ? CarryMode::Keys : CarryMode::Queries
                        : recurrent ? CarryMode::Recurrent
                                    : CarryMode::Pieces;
       orderAxes(spec);

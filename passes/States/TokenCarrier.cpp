@@ -13,7 +13,7 @@ LogicalResult TokenCarrier::checkOrder(ArrayOpInterface op) {
   std::optional<MutableOperandRange> read = op.getDocuments();
   Value within = read && !read->empty() ? (*read)[0].get() : Value();
   std::string name = "'" + op->getName().getStringRef().str();
-  if (op->hasAttr(kLengthsAttr))
+  if (auto scan = dyn_cast<ScanOp>(op.getOperation()); scan && scan.getLengths())
     return carried.refuse(op->getLoc(), "size(u) is known where a document ends, not in its pieces",
                           "take the length from an input or a parameter");
   if (op.getReach() == Reach::After)

@@ -394,3 +394,21 @@ taylor.spec @rope_without_types(%q: !q) {
   // expected-error @below {{custom op 'taylor.rope' expected ':' and the types of the operands, as in ': !q, !k, !v'}}
   taylor.yield %r : !q
 }
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @prepares_a_result(%k: !k) prepares_keys {
+  %o = taylor.rope %k : !k
+  // expected-error @below {{'taylor.yield' op expected results 'cache.NAME' or 'final.NAME' where 'prepares_keys' stands, but got 'o'}}
+  taylor.yield %o : !k
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
+taylor.function @f_keys.forward of @f_keys("input:k" %k: !k) sources [projection] prepares_keys {
+  %o = taylor.rope %k : !k
+  // expected-error @below {{'taylor.yield' op expected results 'cache.NAME' or 'final.NAME' where 'prepares_keys' stands, but got 'output:o'}}
+  taylor.yield "output:o" %o : !k
+}

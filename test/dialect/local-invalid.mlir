@@ -598,3 +598,21 @@ func.func @foreign_norm(%a: f32) {
   %b = taylor.normalize layer %a epsilon(1.0e-5) : f32
   return
 }
+
+// -----
+
+!x = !taylor.array<[b, u]>
+taylor.spec @lengths_from_the_start(%x: !x, %d: !x from input) {
+  // expected-error @below {{'taylor.scan' op requires 'max reverse' and within(..) for 'lengths', which counts the tokens of each document; a specification says size(u)}}
+  %o = taylor.scan max lengths over(u) within(%d : !x) %x : !x
+  taylor.yield %o : !x
+}
+
+// -----
+
+!x = !taylor.array<[b, u]>
+taylor.spec @lengths_of_no_document(%x: !x) {
+  // expected-error @below {{'taylor.scan' op requires 'max reverse' and within(..) for 'lengths', which counts the tokens of each document; a specification says size(u)}}
+  %o = taylor.scan max reverse lengths over(u) %x : !x
+  taylor.yield %o : !x
+}

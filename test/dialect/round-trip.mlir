@@ -114,6 +114,8 @@ taylor.spec @local(%q: !q, %k: !k, %n: !o, %l: !col, %w: !channel from parameter
   // CHECK: taylor.scan sum exclusive over(u) within(%{{.*}} : !bu) %l / 2.0 : !bhu
   %docs = taylor.map 0.0 * u -> !taylor.array<[b, u]>
   %m2 = taylor.scan sum exclusive over(u) within(%docs : !taylor.array<[b, u]>) %l / 2.0 : !col
+  // CHECK: taylor.scan max reverse lengths over(u) within(%{{.*}} : !bu) %l : !bhu
+  %m3 = taylor.scan max reverse lengths over(u) within(%docs : !taylor.array<[b, u]>) %l : !col
   // CHECK: taylor.scan shift(2) over(u) %l : !bhu
   %6 = taylor.scan shift(2) over(u) %l : !col
   // CHECK: taylor.scan shift(2) reverse over(u) %l : !bhu
@@ -158,6 +160,19 @@ taylor.function @pairs.forward of @pairs("input:q" %q: !q, "input:k" %k: !k, "in
   %n, %z, %m = taylor.pairwise { s = dot(%q, %k)  m = maximum(s, 0.0) } visible(u <= t) -> rows(exp(s - m), %v), rows(exp(s - m)), maximum
                : !q, !k, !v -> !o, !row, !row
   taylor.yield "output:o" %n, "saved:z" %z, "saved:m" %m : !o, !row, !row
+}
+
+// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud) parameters(order : index = 4) prepares_keys attributes {test.kept} {
+taylor.spec @rotated_keys(%k: !k) parameters(order : index = 4) prepares_keys attributes {test.kept} {
+  %0 = taylor.rope %k : !k
+  taylor.yield "cache.key0" %0 : !k
+}
+
+// CHECK-LABEL: taylor.function @rotated.append of @rotated_keys("input:k" %k: !bgud) sources [projection]
+// CHECK-SAME: form #tile.form<"parallel" of "append"> prepares_keys {
+taylor.function @rotated.append of @rotated_keys("input:k" %k: !k) sources [projection] form #tile.form<"parallel" of "append"> prepares_keys {
+  %0 = taylor.rope %k : !k
+  taylor.yield "output:cache.key0" %0 : !k
 }
 
 // CHECK-LABEL: taylor.function @features.forward

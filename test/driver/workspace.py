@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: taylorc
 # RUN: rm -rf %t && mkdir %t && %python %s %bin_dir %spec_dir %t
-"""The workspace that a manifest lists is what the artifact's own functions ask for, and grows with T, not with T x U."""
+"""The workspace that a manifest lists is what the artifact's own functions ask for, and grows with T, not with T x U; the manifest
+says why each array has memory in the words of the tile program."""
 import ctypes
 import json
 import math
@@ -36,13 +37,23 @@ def listed(workspace, sizes):
     return total
 
 
+def read_reasons(text):
+    """Why each array has memory, by name, of each tile program."""
+    name, *rest = re.split(r"^ *tile\.program @(\w+)", text, flags=re.MULTILINE)
+    return {name: dict(re.findall(r'tile\.workspace "([^"]*)" : .* because "([^"]*)"$', program, re.MULTILINE))
+            for name, program in zip(rest[::2], rest[1::2])}
+
+
 for spec in ("softmax", "decay-gates", "softmax-count-layernorm"):
     for dtype in ("f32", "bf16", "f16"):
         file = FOLDER / f"{spec}-{dtype}.so"
         subprocess.run([BIN / "taylorc", SPECS / f"{spec}.mlir", f"--dtype={dtype}", "-o", file], check=True)
         library = ctypes.CDLL(str(file))
         manifest = json.loads(file.with_suffix(".json").read_text())
+        said = read_reasons(subprocess.run([BIN / "taylorc", SPECS / f"{spec}.mlir", f"--dtype={dtype}", "--emit=tile"], check=True, capture_output=True, text=True).stdout)
         for function in ("forward", "backward"):
+            arrays = manifest["targets"][0]["functions"][function]["workspace"]
+            assert arrays and {array["name"]: array["because"] for array in arrays} == said[function], (spec, dtype, function, arrays, said[function])
             query = library[f"taylor_{function}_workspace"]
             query.restype = ctypes.c_int64
             for numbers in ((2, 4, 2, 65, 130), (1, 1, 1, 1, 1), (3, 6, 3, 1000, 1000)):

@@ -96,9 +96,9 @@ def make_text(entry, taylorc):
 
 
 def make_hash(entry, taylorc):
-    """Neither the plan nor the form is in the hash: a size that changes nothing of a program changes no entry."""
+    """Neither the plan nor the form is in the hash, nor why an array has memory: a size that changes nothing of a program changes no entry, and no word does."""
     text, refusal = make_text(entry, taylorc)
-    text = re.sub(r" plan #tile\.plan<[^>]*>| form #tile\.form<[^>]*>", "", text)
+    text = re.sub(r' plan #tile\.plan<[^>]*>| form #tile\.form<[^>]*>| because "[^"]*"$', "", text, flags=re.MULTILINE)
     return refusal or hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -11,8 +11,6 @@ PARTS = ["cmake", "codegen", "dialect", "passes", "runtime", "test", "trainer"]
 SOURCES = (".c", ".cmake", ".cpp", ".h", ".in", ".py", ".sh", ".td")
 # What CMake, Python and lit want by these names.
 KNOWN = {"CMakeLists", "lit"}
-# Files that are about to be divided, and get their rows then.
-DIVIDED = {"codegen/Targets/NVPTX/Thread": {"LowerToNVVM", "Ring", "Roles", "Started"}}
 
 
 def first_columns(text):
@@ -63,7 +61,7 @@ for page in sorted(page for part in PARTS for page in (root / part).rglob("READM
     where = folder.relative_to(root).as_posix()
     files = [file.name for file in folder.iterdir() if file.is_file() and file.suffix in SOURCES]
     folders += bool(files)
-    faults += [f"{where}/README.md does not name {stem}" for stem in unnamed(text, files) if stem not in DIVIDED.get(where, ())]
+    faults += [f"{where}/README.md does not name {stem}" for stem in unnamed(text, files)]
 
     def exists(name):
         global rows

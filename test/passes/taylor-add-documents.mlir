@@ -47,6 +47,7 @@ taylor.spec @running(%q: !q, %k: !k, %v: !v, %f: !col, %s: !slope from parameter
 
 // Differences of positions are the same in a document; what else reads them counts from its first token, as sizes count its keys.
 // CHECK-LABEL: taylor.spec @differences
+// CHECK: taylor.scan max reverse lengths over(u) within(%{{.*}} : !bu) %{{.*}} : !bu
 // CHECK: score(s - (t - u)) causal visible(and(t - u < 8.0, %{{.*}} == %{{.*}}))
 // CHECK: score(s / log(stop(%[[PT:.*]]) + 2.0)) bidirectional visible(and(stop(%{{.*}}) < 2.0, %{{.*}} == %{{.*}}))
 // CHECK: weight(sigmoid(s - log(stop(%{{.*}}))))

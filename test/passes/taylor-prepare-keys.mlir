@@ -14,7 +14,7 @@
 
 
 // A rotation is made once; f16 holds what it gives.
-// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud_f16, %v: !bgue_f16) attributes {prepares_keys} {
+// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud_f16, %v: !bgue_f16) prepares_keys {
 // CHECK-NEXT:    %[[K:.*]] = taylor.rope %k
 // CHECK-NEXT:    %[[S:.*]] = taylor.map %[[K]] : !bgud_f32 -> !bgud_f16
 // CHECK-NEXT:    taylor.yield "cache.v" %v, "cache.key0" %[[S]] : !bgue_f16, !bgud_f16

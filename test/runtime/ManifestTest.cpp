@@ -86,8 +86,16 @@ TEST(Manifest, Targets) {
   ASSERT_EQ(kernel.grid.size(), 3u);
   EXPECT_EQ(kernel.grid[2].evaluate(dims), 2);
   EXPECT_EQ(code.workspace[0].sizes[2].evaluate(dims), 200);
+  EXPECT_EQ(code.workspace[0].because, "");
   EXPECT_TRUE(manifest.functions[forward].slots[0].aligned16);
   EXPECT_FALSE(manifest.functions[forward].slots[3].aligned16);
+}
+
+TEST(Manifest, SaysWhyAnArrayHasMemory) {
+  Manifest manifest = Manifest::parse(manifestWith(
+      R"({"name": "columns.0", )", R"({"name": "columns.0", "because": "every block reads it", )"));
+  const FormCode &code = manifest.target("sm_80")->functions[size_t(manifest.function("forward"))].forms[0];
+  EXPECT_EQ(code.workspace[0].because, "every block reads it");
 }
 
 TEST(Manifest, Extents) {

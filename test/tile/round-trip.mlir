@@ -27,6 +27,8 @@ tile.program @forward {
   %apart = tile.workspace "apart" : !tile.array<[b, h, line = ceildiv(16, t), t], f32>
   // CHECK: tile.workspace "lags" : !tile.array<[h, lag], f32>
   %lags = tile.workspace "lags" : !tile.array<[h, lag], f32>
+  // CHECK: tile.workspace "kept" : !tile.array<[b, u], f32> because "other tokens read it"
+  %kept = tile.workspace "kept" : !tile.array<[b, u], f32> because "other tokens read it"
   %places = tile.workspace "places" : !tile.array<[b, x = u], f32>
   %walks = tile.workspace "walks" : !tile.array<[part = 128, h, lag], f32>
   // CHECK: tile.kernel @cut grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(4, b * g)) longest(first) attributes {note} {

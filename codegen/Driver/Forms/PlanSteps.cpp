@@ -27,7 +27,7 @@ static constexpr int64_t kMostTokensOfStates = 1'000'000;
 /// `@NAME.step`, or `@NAME.append` of the function that prepares keys for it.
 static void nameStep(FunctionOp function) {
   StringRef spec = function.getSpecName();
-  bool prepares = function->hasAttr(kKeysAttr) && spec.consume_back(kKeysSuffix);
+  bool prepares = function.getPreparesKeys() && spec.consume_back(kKeysSuffix);
   function.setSymName((spec + (prepares ? ".append" : ".step")).str());
 }
 
@@ -39,7 +39,7 @@ static void finishSteps(ModuleOp module, StringRef form, StringRef because) {
   for (auto function : module.getOps<FunctionOp>()) {
     nameStep(function);
     function.setFormAttr(makeForm(function, form));
-    if (function->hasAttr(kKeysAttr)) {
+    if (function.getPreparesKeys()) {
       preparesKeys = true;
       continue;
     }

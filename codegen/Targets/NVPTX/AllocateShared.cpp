@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Byte offsets of buffers. Passes.td has the rule.
+#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/PlaceBarriers.h"
 #include "codegen/Targets/NVPTX/SharedPlan.h"
@@ -40,7 +41,6 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
              << "; choose smaller tiles or fewer channels";
     LDBG() << "@" << kernel.getSymName() << ": " << plan.bytes << " bytes";
     numBuffers += plan.offsets.size();
-    Builder builder(kernel.getContext());
     for (auto &[op, offset] : plan.offsets) {
       LDBG() << cast<AllocOp>(op).getName() << " at " << offset;
       cast<AllocOp>(op).setOffset(offset);
@@ -51,7 +51,7 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
     }
     for (auto roles : kernel.getBlock()->getOps<RolesOp>())
       roles.setApart(plan.apart);
-    kernel->setAttr("simt.shared", builder.getI64IntegerAttr(plan.bytes));
+    setSharedBytes(kernel, plan.bytes);
     return placeBarriersBetweenSharers(kernel);
   }
 };

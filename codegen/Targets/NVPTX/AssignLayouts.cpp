@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layouts for all tiles of a program, and buffers for what threads exchange. Passes.td has the rule;
 // LayoutPlan decides, and this file writes the decisions down.
+#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "codegen/Targets/NVPTX/LayoutPlan.h"
 #include "codegen/Targets/NVPTX/Passes.h"
@@ -79,7 +80,7 @@ void Rewriter::run() {
     rewrite(op);
   for (Operation *op : dead)
     op->erase();
-  kernel->setAttr("simt.warps", builder.getI64IntegerAttr(options.warps));
+  setNumWarps(kernel, options.warps);
 }
 
 void Rewriter::setTypes() {

@@ -11,13 +11,21 @@ std::string mlir::simt::getEntryName(tile::KernelOp kernel) {
   return getEntryName(kernel->getParentOfType<tile::ProgramOp>().getSymName(), kernel.getSymName());
 }
 
-static int64_t integerOr(Operation *op, StringRef name, int64_t otherwise) {
-  auto value = op->getAttrOfType<IntegerAttr>(name);
-  return value ? value.getInt() : otherwise;
+static LaunchAttr launchOf(tile::KernelOp kernel) {
+  auto launch = dyn_cast_or_null<LaunchAttr>(kernel.getLaunchAttr());
+  return launch ? launch : LaunchAttr::get(kernel.getContext(), /*warps=*/1, /*shared=*/0);
 }
 
-int64_t mlir::simt::getNumWarps(tile::KernelOp kernel) { return integerOr(kernel, kWarpsAttr, 1); }
-int64_t mlir::simt::getSharedBytes(tile::KernelOp kernel) { return integerOr(kernel, kSharedAttr, 0); }
+int64_t mlir::simt::getNumWarps(tile::KernelOp kernel) { return launchOf(kernel).getWarps(); }
+int64_t mlir::simt::getSharedBytes(tile::KernelOp kernel) { return launchOf(kernel).getShared(); }
+
+void mlir::simt::setNumWarps(tile::KernelOp kernel, int64_t warps) {
+  kernel.setLaunchAttr(LaunchAttr::get(kernel.getContext(), warps, getSharedBytes(kernel)));
+}
+
+void mlir::simt::setSharedBytes(tile::KernelOp kernel, int64_t bytes) {
+  kernel.setLaunchAttr(LaunchAttr::get(kernel.getContext(), getNumWarps(kernel), bytes));
+}
 
 SmallVector<Value> mlir::simt::getArguments(tile::KernelOp kernel) {
   auto program = kernel->getParentOfType<tile::ProgramOp>();

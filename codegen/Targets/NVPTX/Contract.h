@@ -12,9 +12,6 @@ namespace mlir::simt {
 // The first parameters of each entry are the sizes (codegen/Targets/Frame/SizeValues.h), i64 each. They lie
 // between -2^31 and 2^31.
 
-/// Attributes of a tile.kernel: warps of a block, and bytes of its shared memory (i64 each).
-inline constexpr llvm::StringLiteral kWarpsAttr = "simt.warps";
-inline constexpr llvm::StringLiteral kSharedAttr = "simt.shared";
 /// Of the function that a kernel becomes: `#simt.entry`.
 inline constexpr llvm::StringLiteral kEntryAttr = "simt.entry";
 
@@ -24,8 +21,11 @@ std::string getEntryName(tile::KernelOp kernel);
 LogicalResult checkParameters(tile::KernelOp kernel);
 /// How the kernel is launched: what `simt.ptx` and the manifest tell of it.
 EntryAttr describeEntry(tile::KernelOp kernel);
+/// Warps of a block and bytes of its shared memory, as the kernel's `launch` says.
 int64_t getNumWarps(tile::KernelOp kernel);
 int64_t getSharedBytes(tile::KernelOp kernel);
+void setNumWarps(tile::KernelOp kernel, int64_t warps);
+void setSharedBytes(tile::KernelOp kernel, int64_t bytes);
 
 /// The program's arrays that the kernel uses: tensors, then workspace, in the program's order. After the
 /// sizes each one is a parameter, its address; a tensor's strides follow, in elements, one per axis.

@@ -308,7 +308,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
 def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   let summary = "bytes of shared memory for every buffer";
   let description = [{
-    Sets `at` of every `simt.alloc` and the attribute `simt.shared` of every kernel: the bytes that
+    Sets `at` of every `simt.alloc` and `shared` in the `launch` of every kernel: the bytes that
     a block needs. Buffers that are not needed at the same time share bytes; one that a loop
     accesses is needed through the whole loop. Swizzled buffers stand at multiples of 1024 bytes,
     others of 16. The largest are placed first, each at the first place with room. Between accesses
@@ -316,13 +316,13 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
     under way.
 
     ```mlir
-    tile.kernel @attend grid(..) {
+    tile.kernel @attend grid(..) launch #simt.launch<warps = 4> {
       %k = simt.alloc "k" : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
       %o = simt.alloc "o" : !simt.buffer<1 x [t = 64, e = 64], bf16, swizzle = 128>
       scf.for .. { .. simt.dot mma16 %q, %k .. }
       simt.write %x, %o : ..
     // becomes
-    tile.kernel @attend grid(..) attributes {simt.shared = 16384 : i64} {
+    tile.kernel @attend grid(..) launch #simt.launch<warps = 4, shared = 16384> {
       %k = simt.alloc "k" at 0 : ..
       %o = simt.alloc "o" at 0 : ..
       scf.for .. { .. simt.dot mma16 %q, %k .. }

@@ -98,6 +98,8 @@ for pattern, origin in (("tile.dot .*over.d", planned), ("tile.dot .*over.u", pl
 because = kernels.find('fusion.keep %1 because "every block of queries reads it"')
 assert kernels.sources[because - 1] == {pairs.find("taylor.rope %k")}
 assert kernels.find("fusion.kernel @attend") in tile.sources[attend - 1]
+home = tile.find('tile.workspace "columns.0" : .* because "every block of queries reads it"')
+assert kernels.find("taylor.rope %k") in tile.sources[home - 1]
 # Tables of angles are there for both rotations.
 rotations = {kernels.find(f"taylor.rope %{array}") for array in "qk"}
 assert tile.sources[tile.heading("forward / angles_t_and_u") - 1] >= rotations

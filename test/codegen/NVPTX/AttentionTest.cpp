@@ -53,7 +53,7 @@ tile.program @forward {
   %k = tile.tensor "input:k" : !k
   %v = tile.tensor "input:v" : !k
   %out = tile.tensor "output:o" : !q
-  tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) attributes {simt.warps = 2 : i64} {
+  tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) launch #simt.launch<warps = 2> {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index
     %c63 = arith.constant 63 : index
@@ -139,7 +139,7 @@ tile.program @forward {
     replaceAll(text, "mma16", "wgmma");
     replaceAll(text, "warp = [t:32], register = [t:8*2, t:16*2]", "warp = [t:16, t:32], register = [t:8*2]");
     replaceAll(text, "warp = [_]", "warp = [_, _]");
-    replaceAll(text, "simt.warps = 2", "simt.warps = 4");
+    replaceAll(text, "warps = 2", "warps = 4");
   }
   int64_t warps = starts ? 4 : 2;
   replaceAll(text, "FRAGMENT_S", layouts.fragment({"t", "u", 64, 32, warps, 1, starts}, warps));

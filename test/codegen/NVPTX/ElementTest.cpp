@@ -23,7 +23,7 @@ std::string program(Kind in, Kind out, int64_t d, int64_t e, const std::string &
                  "!f = !tile.tile<[d = 16, t = 32], f32, #l>\n!row = !tile.tile<[t = 32], f32, #r>\n"
                  "tile.program @forward {\n %x = tile.tensor \"input:x\" : !x\n %y = tile.tensor "
                  "\"output:y\" : !y\n"
-                 " tile.kernel @k grid(%i in ceildiv(t, 32)) attributes {{simt.warps = 1 : i64} {{\n"
+                 " tile.kernel @k grid(%i in ceildiv(t, 32)) launch #simt.launch<warps = 1> {{\n"
                  "  %c32 = arith.constant 32 : index\n  %t0 = arith.muli %i, %c32 : index\n"
                  "  %a = tile.load %x[t = %t0] : !x -> !f\n",
                  d, e, nameOf(in), nameOf(out))

@@ -19,17 +19,16 @@ std::ostream &operator<<(std::ostream &stream, const Place &place) {
 
 /// Blocks of 32 tokens, each of which writes its place.
 std::vector<Place> order(const std::string &longest, Sizes sizes) {
-  std::string code = compile(
-      formatv("#l = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>\n"
-              "!y = !tile.array<[b, h, t], f32>\n!r = !tile.tile<[t = 32], f32, #l>\n"
-              "tile.program @forward {\n %y = tile.tensor \"output:y\" : !y\n"
-              " tile.kernel @k grid(%b in b, %h in h, %i in ceildiv(t, 32)) {0} attributes {{simt.warps = 1 "
-              ": i64} {{\n"
-              "  %c32 = arith.constant 32 : index\n  %t0 = arith.muli %i, %c32 : index\n"
-              "  %one = arith.constant 1.0 : f32\n  %r = tile.splat %one : f32 -> !r\n"
-              "  tile.store %r, %y[b = %b, h = %h, t = %t0] : !r, !y\n }\n}\n",
-              longest)
-          .str());
+  std::string code =
+      compile(formatv("#l = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>\n"
+                      "!y = !tile.array<[b, h, t], f32>\n!r = !tile.tile<[t = 32], f32, #l>\n"
+                      "tile.program @forward {\n %y = tile.tensor \"output:y\" : !y\n"
+                      " tile.kernel @k grid(%b in b, %h in h, %i in ceildiv(t, 32)) {0} {{\n"
+                      "  %c32 = arith.constant 32 : index\n  %t0 = arith.muli %i, %c32 : index\n"
+                      "  %one = arith.constant 1.0 : f32\n  %r = tile.splat %one : f32 -> !r\n"
+                      "  tile.store %r, %y[b = %b, h = %h, t = %t0] : !r, !y\n }\n}\n",
+                      longest)
+                  .str());
   int64_t perHead = (sizes.t + 31) / 32, count = sizes.b * sizes.h * perHead;
   std::vector<Place> places;
   std::set<int64_t> before;

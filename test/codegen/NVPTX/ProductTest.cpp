@@ -61,7 +61,7 @@ void multiply(const Case &c) {
   std::string text = formatv(
       "tile.program @forward {\n %q = tile.tensor \"input:q\" : {0}\n %k = tile.tensor \"input:k\" : {1}\n"
       " %o = tile.tensor \"output:o\" : !tile.array<[t, u], {2}>\n"
-      " tile.kernel @product grid(%i in ceildiv(t, {3})) attributes {{simt.warps = 2 : i64} {{\n"
+      " tile.kernel @product grid(%i in ceildiv(t, {3})) launch #simt.launch<warps = 2> {{\n"
       "  %c = arith.constant {3} : index\n  %t0 = arith.muli %i, %c : index\n"
       "  %qb = simt.alloc \"q\" at 0 : {4}\n  %kb = simt.alloc \"k\" at {5} : {6}\n",
       q, k, nameOf(sums), c.rows, qb, kPlace, kb);

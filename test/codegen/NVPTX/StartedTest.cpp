@@ -60,7 +60,7 @@ std::string programOf(const Case &c, const Operand &q, const Operand &k, int64_t
   std::string text = formatv(
       "tile.program @forward {\n %q = tile.tensor \"input:q\" : {0}\n %k = tile.tensor \"input:k\" : {1}\n"
       " %o = tile.tensor \"output:o\" : !tile.array<[t, u], f32>\n"
-      " tile.kernel @product grid(%i in ceildiv(t, {2})) attributes {{simt.warps = {3} : i64} {{\n"
+      " tile.kernel @product grid(%i in ceildiv(t, {2})) launch #simt.launch<warps = {3}> {{\n"
       "  %n = arith.constant {2} : index\n  %t0 = arith.muli %i, %n : index\n"
       "  %qb = simt.alloc \"q\" at 0 : {4}\n  %kb = simt.alloc \"k\" at {5} : {6}\n"
       "  simt.copy %q[t = %t0], %qb : {0}, {4}\n  simt.copy %k[], %kb : {1}, {6}\n"

@@ -7,7 +7,7 @@
 
 // `a` and `c` do not meet; `b` is needed with both. 768 bytes for three slots.
 // CHECK-LABEL: @share
-// CHECK-SAME:  attributes {simt.shared = 1024 : i64}
+// CHECK-SAME:  launch #simt.launch<warps = 1, shared = 1024>
 // CHECK:       simt.alloc "a" at 768
 // CHECK:       simt.alloc "b" at 0
 // CHECK:       simt.alloc "c" at 768
@@ -41,7 +41,7 @@ tile.program @forward {
 
 // What loops access is needed through the whole loop: `a` and `c` both. The copy into `d` may still be under way where the loop does not run.
 // CHECK-LABEL: @loop
-// CHECK-SAME:  attributes {simt.shared = 768 : i64}
+// CHECK-SAME:  launch #simt.launch<warps = 1, shared = 768>
 // CHECK:       simt.alloc "a" at 0
 // CHECK:       simt.alloc "c" at 256
 // CHECK:       simt.alloc "d" at 512
@@ -87,7 +87,7 @@ tile.program @forward {
 
 // The bytes of a copy that no path has to wait for are waited for before others write there.
 // CHECK-LABEL: @under_way
-// CHECK-SAME:  attributes {simt.shared = 4096 : i64}
+// CHECK-SAME:  launch #simt.launch<warps = 1, shared = 4096>
 // CHECK:       scf.if
 // CHECK-NEXT:    simt.wait 0
 // CHECK-NEXT:    simt.barrier
@@ -124,14 +124,14 @@ tile.program @forward {
 
 // A swizzled buffer stands at a multiple of 1024 bytes; one that fits into the gap goes there. A kernel without buffers needs no bytes.
 // CHECK-LABEL: @aligned
-// CHECK-SAME:  attributes {simt.shared = 3072 : i64}
+// CHECK-SAME:  launch #simt.launch<warps = 1, shared = 3072>
 // CHECK:       simt.alloc "y" at 2000
 // CHECK:       simt.alloc "s" at 2048
 // CHECK:       simt.alloc "x" at 0
 // CHECK:       simt.wait 0
 // CHECK-NEXT:  simt.barrier
 // CHECK-LABEL: @none
-// CHECK-SAME:  attributes {simt.shared = 0 : i64}
+// CHECK-SAME:  launch #simt.launch<warps = 1>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !xs
   %ss = tile.tensor "input:s" : !ss
@@ -163,7 +163,7 @@ tile.program @forward {
 
 // The last iteration copies nothing ahead, so only reads have to be kept apart from the write, and the loop's second barrier does that.
 // CHECK-LABEL: @ahead
-// CHECK-SAME:  attributes {simt.shared = 256 : i64}
+// CHECK-SAME:  launch #simt.launch<warps = 1, shared = 256>
 // CHECK:       simt.alloc "a" ahead at 0
 // CHECK:       simt.alloc "c" at 0
 // CHECK:       scf.for

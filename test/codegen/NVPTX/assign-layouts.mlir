@@ -7,7 +7,7 @@
 // CHECK-DAG: #[[T:.*]] = #simt.layout<lane = [_, _, t:1, t:2, t:4], warp = [t:16, t:32], register = [t:8*2]>
 // CHECK-DAG: #[[SHARED:.*]] = #simt.layout<lane = [e:2, e:4, t:1, t:2, t:4], warp = [t:16, e:8], register = [e:1*2, t:8*2, e:16*6]>
 // CHECK-LABEL: tile.kernel @rows
-// CHECK-SAME: simt.warps = 4
+// CHECK-SAME: launch #simt.launch<warps = 4>
 // CHECK-DAG: %[[V:.*]] = simt.alloc "v" : !simt.buffer<1 x [u = 64, e = 32], bf16, swizzle = 64>
 // CHECK-DAG: %[[K:.*]] = simt.alloc "k" : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
 // CHECK-DAG: %[[Q:.*]] = simt.alloc "q" : !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>

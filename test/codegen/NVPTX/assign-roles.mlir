@@ -61,7 +61,7 @@ tile.program @roles {
   %states = tile.tensor "output:states" : !states
   // The example of the description: of the keys and values, not of the queries. The producer's loop ends where the last member's does. A member waits before the
   // first reader and releases after the last one, and passes by what only others read.
-  // CHECK-LABEL: tile.kernel @attend grid(%{{.*}} in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  // CHECK-LABEL: tile.kernel @attend grid(%{{.*}} in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
   // CHECK-NEXT: %[[K:.*]] = simt.ring "k" : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
   // CHECK-NEXT: %[[V:.*]] = simt.ring "v" : !simt.ring<!simt.buffer<2 x [u = 64, e = 64], bf16, swizzle = 128>>
   // CHECK-NEXT: %[[Q:.*]] = simt.alloc "q"
@@ -118,7 +118,7 @@ tile.program @roles {
   // AFTER:        %[[P:.*]] = simt.start wgmma
   // AFTER:        simt.await 0 %[[P]]
   // AFTER-NEXT:   simt.release %[[V]][%[[N]]]
-  tile.kernel @attend grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @attend grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %zero = arith.constant 0.0 : f32
@@ -162,7 +162,7 @@ tile.program @roles {
   // CHECK-NEXT:     simt.release %{{.*}}[%[[PAST]]]
   // CHECK:        %[[R:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[SKIP]])
   // CHECK:        scf.yield %[[R]]#0, %[[ALL]]
-  tile.kernel @around grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @around grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -208,7 +208,7 @@ tile.program @roles {
   // CHECK:          simt.release %[[R]][%[[N]]]
   // CHECK-NEXT:     simt.dot wgmma %[[W]], %[[QS]] over(t) into
   // CHECK-NEXT:     simt.release %[[Q]][%[[N]]]
-  tile.kernel @columns grid(%g in g, %i in ceildiv(u, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @columns grid(%g in g, %i in ceildiv(u, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -249,7 +249,7 @@ tile.program @roles {
   // CHECK-LABEL: tile.kernel @by_pieces
   // CHECK:      simt.acquire
   // CHECK-NEXT: simt.copy {{.*}} signals %{{[0-9]+}}[%{{[a-z0-9]+}}] : 
-  tile.kernel @by_pieces grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @by_pieces grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %zero = arith.constant 0.0 : f32
@@ -271,7 +271,7 @@ tile.program @roles {
   // What is copied follows from the last extent: members share nothing.
   // CHECK-LABEL: tile.kernel @own_windows
   // CHECK-NOT: simt.roles
-  tile.kernel @own_windows grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @own_windows grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -294,7 +294,7 @@ tile.program @roles {
   // Where members begin is no multiple of the step: what one reads is in no tile of the others.
   // CHECK-LABEL: tile.kernel @between_multiples
   // CHECK-NOT: simt.roles
-  tile.kernel @between_multiples grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @between_multiples grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -317,7 +317,7 @@ tile.program @roles {
   // Products that threads wait for read by themselves; nothing is gained.
   // CHECK-LABEL: tile.kernel @other_products
   // CHECK-NOT: simt.roles
-  tile.kernel @other_products grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @other_products grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -339,7 +339,7 @@ tile.program @roles {
   // The loop copies in some iterations only.
   // CHECK-LABEL: tile.kernel @in_part
   // CHECK-NOT: simt.roles
-  tile.kernel @in_part grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @in_part grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -361,7 +361,7 @@ tile.program @roles {
 
   // Panels of features as members: each reads the vectors' ring with its own features. Five panels are two gangs, of which the last computes the last one twice.
   // CHECK-LABEL: tile.kernel @panels
-  // CHECK-SAME: grid(%{{.*}} in t, %[[GANG:.*]] in 2) attributes {simt.warps = 4 : i64} {
+  // CHECK-SAME: grid(%{{.*}} in t, %[[GANG:.*]] in 2) launch #simt.launch<warps = 4> {
   // CHECK: %[[X:.*]] = simt.ring "x" : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], f32, swizzle = 128>>
   // CHECK: simt.roles members 3 registers 32, 160 producer {
   // CHECK: simt.copy {{.*}} signals %[[X]]
@@ -375,7 +375,7 @@ tile.program @roles {
   // CHECK: %[[SLOT:.*]] = simt.wait_full %[[X]]
   // CHECK: simt.expand %[[SLOT]] over(d) <64, orders 1 to 2, block 8> from %[[START]]
   // CHECK: simt.release %[[X]]
-  tile.kernel @panels grid(%i in t, %p in 5) attributes {simt.warps = 4 : i64} {
+  tile.kernel @panels grid(%i in t, %p in 5) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %zero = arith.constant 0.0 : f32
@@ -401,7 +401,7 @@ tile.program @roles {
   // Features of products that threads wait for.
   // CHECK-LABEL: tile.kernel @other_features
   // CHECK-NOT: simt.roles
-  tile.kernel @other_features grid(%i in t, %p in 5) attributes {simt.warps = 4 : i64} {
+  tile.kernel @other_features grid(%i in t, %p in 5) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %zero = arith.constant 0.0 : f32
@@ -427,7 +427,7 @@ tile.program @roles {
   // The last extent is one tile.
   // CHECK-LABEL: tile.kernel @one_tile
   // CHECK-NOT: simt.roles
-  tile.kernel @one_tile grid(%i in t, %z in 1) attributes {simt.warps = 4 : i64} {
+  tile.kernel @one_tile grid(%i in t, %z in 1) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -449,7 +449,7 @@ tile.program @roles {
   // Two members may be the same tile: neither may read what the other writes.
   // CHECK-LABEL: tile.kernel @read_and_written
   // CHECK-NOT: simt.roles
-  tile.kernel @read_and_written grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @read_and_written grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -472,7 +472,7 @@ tile.program @roles {
   // What the loop carries and multiplies has room in three members. With four tiles that are added to the scores a thread would hold more than 160 registers.
   // CHECK-LABEL: tile.kernel @alive
   // CHECK: simt.roles members 2 registers 40, 232 producer
-  tile.kernel @alive grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @alive grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %zero = arith.constant 0.0 : f32

@@ -26,7 +26,7 @@
 tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[b, t, d = 16], f32>
   %w = tile.workspace "w" : !tile.array<[b, t, d = 16], f32>
-  tile.kernel @k grid(%b in b, %i in ceildiv(t, 128)) attributes {simt.warps = 1 : i64, simt.shared = 512 : i64} {
+  tile.kernel @k grid(%b in b, %i in ceildiv(t, 128)) launch #simt.launch<warps = 1, shared = 512> {
     %c128 = arith.constant 128 : index
     %t0 = arith.muli %i, %c128 : index
     %a = tile.load %x[b = %b, t = %t0] : !tile.array<[b, t, d = 16], f32> -> !f

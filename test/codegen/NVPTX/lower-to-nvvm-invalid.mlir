@@ -13,8 +13,8 @@ tile.program @forward {
 #r = #simt.layout<lane = [t:1, t:2, t:4, _, _], warp = [], register = []>
 tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[t], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
-    // expected-error @+1 {{'tile.load' op expected layouts for the 128 threads of 'simt.warps', but got 32}}
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
+    // expected-error @+1 {{'tile.load' op expected layouts for the 128 threads of the kernel's launch, but got 32}}
     %a = tile.load %x[t = %i] : !tile.array<[t], f32> -> !tile.tile<[t = 8], f32, #r>
   }
 }
@@ -22,7 +22,7 @@ tile.program @forward {
 // -----
 
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     // expected-error @+1 {{'simt.alloc' op requires a place in shared memory; run taylor-simt-allocate-shared before}}
     %a = simt.alloc "a" : !simt.buffer<1 x [t = 8], f32>
   }
@@ -33,7 +33,7 @@ tile.program @forward {
 #r = #simt.layout<lane = [t:1, t:2, t:4, _, _], warp = [], register = []>
 tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[t], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %a = tile.load %x[t = %i] : !tile.array<[t], f32> -> !tile.tile<[t = 8], f32, #r>
     // expected-error @+1 {{'tile.scan' op requires the scanned axis in the registers of each thread}}
     %b = tile.scan sum %a over(t) : !tile.tile<[t = 8], f32, #r>
@@ -46,7 +46,7 @@ tile.program @forward {
 #o = #simt.layout<lane = [_, _, _, _, _], warp = [_], register = []>
 tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[t], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 2 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 2> {
     %a = tile.load %x[t = %i] : !tile.array<[t], f32> -> !tile.tile<[t = 16], f32, #r>
     // expected-error @+1 {{'tile.reduce' op requires the reduced axes within each warp; a simt.reduce_warp and a buffer reduce over several}}
     %b = tile.reduce sum %a over(t) : !tile.tile<[t = 16], f32, #r> -> !tile.tile<[], f32, #o>
@@ -59,7 +59,7 @@ tile.program @forward {
 !b = !simt.buffer<1 x [t = 16, d = 4], bf16>
 !k = !simt.buffer<1 x [u = 8, d = 4], bf16>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %a = simt.alloc "a" at 0 : !b
     %c = simt.alloc "c" at 1024 : !k
     // expected-error @+1 {{'simt.dot' op requires a multiple of 8 elements along 'd', but got 4}}
@@ -75,7 +75,7 @@ tile.program @forward {
 !xs = !tile.array<[b, t], f32>
 tile.program @forward {
   %xs = tile.workspace "x" : !xs
-  tile.kernel @array grid(%i in b) attributes {simt.warps = 2 : i64} {
+  tile.kernel @array grid(%i in b) launch #simt.launch<warps = 2> {
     %zero = arith.constant 0.0 : f32
     %x = tile.splat %zero : f32 -> !tile.tile<[t = 64], f32, #x>
     tile.store %x, %xs[b = %i] : !tile.tile<[t = 64], f32, #x>, !xs
@@ -89,7 +89,7 @@ tile.program @forward {
 #l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2]>
 !x = !simt.buffer<1 x [t = 8, d = 8], f32>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1, shared = 8192> {
     %start = arith.constant 0 : index
     %x = simt.alloc "x" at 0 : !x
     // expected-error @+1 {{'simt.expand' op requires blocks of 8 components, and whole blocks, but got #tile.features<8, orders 1 to 2>}}
@@ -102,7 +102,7 @@ tile.program @forward {
 #l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2, f:8*16]>
 !x = !simt.buffer<1 x [t = 8, d = 8], f32>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1, shared = 8192> {
     %start = arith.constant 0 : index
     %x = simt.alloc "x" at 0 : !x
     // expected-error @+1 {{'simt.expand' op requires a panel of 8, 16, 32 or 64 features, but got '!tile.tile<[f = 128, t = 8], f32, }}
@@ -115,7 +115,7 @@ tile.program @forward {
 #l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2, f:8*2]>
 !x = !simt.buffer<1 x [t = 8, d = 8], f32>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1, shared = 8192> {
     %start = arith.constant 8 : index
     %x = simt.alloc "x" at 0 : !x
     // expected-error @+1 {{'simt.expand' op requires a start that is a multiple of the panel's 16 features}}
@@ -128,7 +128,7 @@ tile.program @forward {
 #l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2]>
 !x = !simt.buffer<1 x [d = 8, t = 8], f32>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1, shared = 8192> {
     %start = arith.constant 0 : index
     %x = simt.alloc "x" at 0 : !x
     // expected-error @+1 {{'simt.expand' op requires a row of the components along 'd' per vector, but got '!simt.buffer<1 x [d = 8, t = 8], f32>'}}
@@ -141,7 +141,7 @@ tile.program @forward {
 #l = #simt.layout<lane = [t:2, t:4, f:1, f:2, f:4], warp = [], register = [t:1*2]>
 !x = !simt.buffer<1 x [t = 8, d = 8], f32>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1, shared = 8192> {
     %start = arith.constant 0 : index
     %zero = arith.constant 0.0 : f32
     %x = simt.alloc "x" at 0 : !x
@@ -155,7 +155,7 @@ tile.program @forward {
 // -----
 
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %true = arith.constant true
     // expected-error @+1 {{'cf.assert' op unsupported op in a kernel of threads; expected ops of tile, simt, scf, arith and math}}
     cf.assert %true, "no"
@@ -170,7 +170,7 @@ tile.program @forward {
 !x = !tile.array<[t], f32>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !tile.tile<[t = 64], f32, #near>
     // expected-error @+1 {{'tile.map' op expected an operand in the layout of the result, but got '!tile.tile<[t = 64], f32, }}
     %y = tile.map (%s = %x) : (!tile.tile<[t = 64], f32, #near>) -> !tile.tile<[t = 64], f32, #far> {
@@ -187,7 +187,7 @@ tile.program @forward {
 !x = !tile.array<[t, d = 8], f32>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 8, t = 16], f32, #l>
     // expected-error @+1 {{'tile.reduce' op expected a result in the layout of the operand, but got '!tile.tile<[t = 16], f32, }}
     %y = tile.reduce sum %x over(d) : !tile.tile<[d = 8, t = 16], f32, #l> -> !tile.tile<[t = 16], f32, #o>
@@ -201,7 +201,7 @@ tile.program @forward {
 !x = !tile.array<[t, d = 16], f32>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 16, t = 4], f32, #l>
     // expected-error @+1 {{'tile.slice' op requires a renumbering of registers, but got '!tile.tile<[d = 16, t = 4], f32, }}
     %y = tile.slice %x[d = 4, 8] : !tile.tile<[d = 16, t = 4], f32, #l> -> !tile.tile<[d = 8, t = 4], f32, #h>
@@ -214,7 +214,7 @@ tile.program @forward {
 !a = !simt.buffer<1 x [t = 16, d = 16], bf16>
 !b = !simt.buffer<1 x [u = 8, d = 32], bf16>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %a = simt.alloc "a" at 0 : !a
     %b = simt.alloc "b" at 1024 : !b
     // expected-error @+1 {{'simt.dot' op expected operands of one size along 'd', but got '!simt.buffer<1 x [t = 16, d = 16], bf16>' and '!simt.buffer<1 x [u = 8, d = 32], bf16>'}}
@@ -228,7 +228,7 @@ tile.program @forward {
 !a = !simt.buffer<1 x [t = 16, d = 16], bf16>
 !b = !simt.buffer<1 x [u = 8, d = 16], bf16>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %a = simt.alloc "a" at 0 : !a
     %b = simt.alloc "b" at 1024 : !b
     // expected-error @+1 {{'simt.dot' op unsupported sums of 'f64'; expected f32, or f64 with fma}}
@@ -242,7 +242,7 @@ tile.program @forward {
 !a = !simt.buffer<1 x [t = 16, d = 16], bf16>
 !b = !simt.buffer<1 x [u = 8, d = 16], bf16>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %a = simt.alloc "a" at 0 : !a
     %b = simt.alloc "b" at 1024 : !b
     // expected-error @+1 {{'simt.dot' op expected two neighbouring columns in the first registers, but got '!tile.tile<[t = 16, u = 8], f32, }}
@@ -257,7 +257,7 @@ tile.program @forward {
 !a = !tile.tile<[t = 16, d = 16], bf16, #a>
 !b = !simt.buffer<1 x [u = 8, d = 16], bf16>
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %one = arith.constant 1.0 : bf16
     %a = tile.splat %one : bf16 -> !a
     %b = simt.alloc "b" at 1024 : !b
@@ -274,7 +274,7 @@ tile.program @forward {
 !half = !tile.tile<[d = 8, t = 4], f32, #l>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !half
     // expected-error @+1 {{'tile.concat' op requires a renumbering of registers, but got '!tile.tile<[d = 8, t = 4], f32, }}
     %z = tile.concat %x, %x along d : !half, !half -> !tile.tile<[d = 16, t = 4], f32, #o>
@@ -289,7 +289,7 @@ tile.program @forward {
 !x = !tile.array<[t], f32>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !tile.tile<[t = 32], f32, #near>
     // expected-error @+1 {{'tile.map' op expected an operand in the layout of the result, but got '!tile.tile<[t = 32], f32, }}
     %y = tile.map (%s = %x) : (!tile.tile<[t = 32], f32, #near>) -> !tile.tile<[t = 32], f32, #back> {
@@ -301,7 +301,7 @@ tile.program @forward {
 // -----
 
 tile.program @forward {
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %c = arith.constant 3 : i32
     // expected-error @+1 {{'arith.mulsi_extended' op unsupported op in a kernel of threads; expected ops of tile, simt, scf, arith and math}}
     %low, %high = arith.mulsi_extended %c, %c : i32
@@ -315,7 +315,7 @@ tile.program @forward {
 !x = !tile.array<[t, d = 8], f32>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 8, t = 4], f32, #l>
     // expected-error @+1 {{'tile.reduce' op expected a result in the layout of the operand, but got '!tile.tile<[t = 4], f32, }}
     %y = tile.reduce sum %x over(d) : !tile.tile<[d = 8, t = 4], f32, #l> -> !tile.tile<[t = 4], f32, #o>
@@ -329,7 +329,7 @@ tile.program @forward {
 !x = !tile.array<[t, d = 8], f32>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 8, t = 4], f32, #l>
     // expected-error @+1 {{'tile.slice' op requires a renumbering of registers, but got '!tile.tile<[d = 8, t = 4], f32, }}
     %y = tile.slice %x[d = 0, 4] : !tile.tile<[d = 8, t = 4], f32, #l> -> !tile.tile<[d = 4, t = 4], f32, #o>
@@ -344,7 +344,7 @@ tile.program @forward {
 !x = !tile.array<[t, d = 4], f32>
 tile.program @forward {
   %xs = tile.tensor "input:x" : !x
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 1> {
     %x = tile.load %xs[t = %i] : !x -> !half
     // expected-error @+1 {{'tile.concat' op requires a renumbering of registers, but got '!tile.tile<[d = 4, t = 4], f32, }}
     %y = tile.concat %x, %x along d : !half, !half -> !tile.tile<[d = 8, t = 4], f32, #o>
@@ -360,7 +360,7 @@ tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[b, t, d = 16], f32>
   %w = tile.workspace "w" : !tile.array<[b, t, d = 16], f32>
   // expected-error@+1 {{unsupported on this target: 557056 bytes of local memory for maps of many functions, where a thread may have 524288; split the specification, or choose smaller tiles}}
-  tile.kernel @k grid(%b in b, %i in ceildiv(t, 16384)) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%b in b, %i in ceildiv(t, 16384)) launch #simt.launch<warps = 1> {
     %c0 = arith.constant 0 : index
     %a = tile.load %x[b = %b, t = %c0] : !tile.array<[b, t, d = 16], f32> -> !f
     %y1 = tile.map (%s = %a) : (!f) -> !f {
@@ -439,7 +439,7 @@ tile.program @forward {
 !s = !tile.tile<[t = 64, u = 16], f32, #s>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 65536 : !k
@@ -460,7 +460,7 @@ tile.program @forward {
 !q2 = !simt.buffer<1 x [t = 128, d = 32], bf16, swizzle = 64>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q2
     %k = simt.alloc "k" at 65536 : !k
@@ -482,7 +482,7 @@ tile.program @forward {
 !k2 = !simt.buffer<1 x [u = 32, d = 32], bf16, swizzle = 64>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q2
     %k = simt.alloc "k" at 65536 : !k2
@@ -503,7 +503,7 @@ tile.program @forward {
 !k2 = !simt.buffer<1 x [u = 24, d = 32], bf16, swizzle = 64>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 65536 : !k2
@@ -524,7 +524,7 @@ tile.program @forward {
 !q2 = !simt.buffer<1 x [t = 32, d = 32], bf16, swizzle = 64>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 2 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 2> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q2
     %k = simt.alloc "k" at 65536 : !k
@@ -545,7 +545,7 @@ tile.program @forward {
 !k2 = !simt.buffer<1 x [u = 272, d = 32], bf16, swizzle = 64>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 65536 : !k2
@@ -564,7 +564,7 @@ tile.program @forward {
 !short = !tile.tile<[t = 64, u = 16], bf16, #s>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 65536 : !k
@@ -583,7 +583,7 @@ tile.program @forward {
 !k2 = !simt.buffer<1 x [u = 16, d = 32], f16, swizzle = 64>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 65536 : !k2
@@ -602,7 +602,7 @@ tile.program @forward {
 !k2 = !simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 65536 : !k2
@@ -623,7 +623,7 @@ tile.program @forward {
 !a = !tile.tile<[d = 32, t = 64], bf16, #a>
 tile.program @forward {
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %x = tile.splat %zero : bf16 -> !a
     %k = simt.alloc "k" at 65536 : !k

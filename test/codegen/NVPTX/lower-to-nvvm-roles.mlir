@@ -72,7 +72,7 @@ tile.program @forward {
   // PTX:      .param .align 64 .b8 forward_roles_param_13[128]"
   // PTX:      ".reqntid 384"
   // PTX-NEXT: ".minnctapersm 1"
-  tile.kernel @roles grid(%b in b, %i in ceildiv(t, 128)) attributes {simt.warps = 4 : i64, simt.shared = 10288 : i64} {
+  tile.kernel @roles grid(%b in b, %i in ceildiv(t, 128)) launch #simt.launch<warps = 4, shared = 10288> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -116,7 +116,7 @@ tile.program @forward {
   // CHECK:      nvvm.setmaxregister increase 232
   // CHECK:      nvvm.bar.warp.sync
   // CHECK:      "@$1 mbarrier.arrive.shared.b64 _, [$0];"
-  tile.kernel @rows grid(%i in ceildiv(u, 2)) attributes {simt.warps = 4 : i64, simt.shared = 288 : i64} {
+  tile.kernel @rows grid(%i in ceildiv(u, 2)) launch #simt.launch<warps = 4, shared = 288> {
     %c0 = arith.constant 0 : index
     %r = simt.ring "r" at 0 signals 256 : !simt.ring<!simt.buffer<1 x [u = 64], f32>>
     simt.roles members 2 apart 0 registers 40, 232 producer {

@@ -28,7 +28,7 @@ tile.program @forward {
   // CHECK-SAME:   "wgmma.fence.sync.aligned;\0Awgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7}, $8, $9, 0, 1, 1, 0, 0;\0Awgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7}, $10, $11, 1, 1, 1, 0, 0;\0A", "=&f,=&f,=&f,=&f,=&f,=&f,=&f,=&f,l,l,l,l,~{memory}"
   // CHECK:      llvm.inline_asm has_side_effects {{.*}}"wgmma.commit_group.sync.aligned;", "~{memory}"
   // CHECK:      llvm.inline_asm has_side_effects {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
-  tile.kernel @buffers grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @buffers grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 4096 : !k
     %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
@@ -41,7 +41,7 @@ tile.program @forward {
   // CHECK:      llvm.inline_asm has_side_effects
   // CHECK-SAME:   "wgmma.fence.sync.aligned;\0Awgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7}, {$16, $17, $18, $19}, $20, 1, 1, 1, 0;\0Awgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7}, {$21, $22, $23, $24}, $25, 1, 1, 1, 0;\0A", "=&f,=&f,=&f,=&f,=&f,=&f,=&f,=&f,0,1,2,3,4,5,6,7,r,r,r,r,l,r,r,r,r,l,~{memory}"
   // CHECK:      "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,r,r,r,r,r,r,r,r,~{memory}"
-  tile.kernel @registers grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @registers grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %zero = arith.constant 0.0 : bf16
     %one = arith.constant 1.0 : f32
     %k = simt.alloc "k" at 0 : !k
@@ -55,7 +55,7 @@ tile.program @forward {
   // Operands whose own axis is contiguous, in f16.
   // CHECK-LABEL: llvm.func @forward_transposed
   // CHECK:      "wgmma.fence.sync.aligned;\0Awgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {$0, $1, $2, $3, $4, $5, $6, $7}, $8, $9, 0, 1, 1, 1, 1;\0A"
-  tile.kernel @transposed grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @transposed grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %q = simt.alloc "q" at 0 : !simt.buffer<1 x [d = 16, t = 64], f16, swizzle = 128>
     %k = simt.alloc "k" at 4096 : !simt.buffer<1 x [d = 16, u = 16], f16, swizzle = 32>
     %0 = simt.start wgmma %q, %k over(d) : !simt.buffer<1 x [d = 16, t = 64], f16, swizzle = 128>, !simt.buffer<1 x [d = 16, u = 16], f16, swizzle = 32> -> !p
@@ -69,7 +69,7 @@ tile.program @forward {
   // CHECK:      "wgmma.commit_group.sync.aligned;"
   // CHECK-NOT:  commit_group
   // CHECK:      "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,
-  tile.kernel @two_blocks grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @two_blocks grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %q = simt.alloc "q" at 0 : !simt.buffer<1 x [t = 128, d = 32], bf16, swizzle = 64>
     %k = simt.alloc "k" at 8192 : !k
     %0 = simt.start wgmma %q, %k over(d) : !simt.buffer<1 x [t = 128, d = 32], bf16, swizzle = 64>, !k -> !simt.pending<!tile.tile<[t = 128, u = 16], f32, #two>>
@@ -85,7 +85,7 @@ tile.program @forward {
   // CHECK:      %[[STEP:.*]] = arith.muli %[[SAME]], %c256_i32
   // CHECK:      arith.extsi %[[STEP]] : i32 to i64
   // CHECK-COUNT-1: "wgmma.fence.sync.aligned;
-  tile.kernel @eight_warps grid(%i in ceildiv(t, 64)) attributes {simt.warps = 8 : i64} {
+  tile.kernel @eight_warps grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 8> {
     %q = simt.alloc "q" at 0 : !simt.buffer<1 x [t = 128, d = 32], bf16, swizzle = 64>
     %k = simt.alloc "k" at 8192 : !k
     %0 = simt.start wgmma %q, %k over(d) : !simt.buffer<1 x [t = 128, d = 32], bf16, swizzle = 64>, !k -> !simt.pending<!tile.tile<[t = 128, u = 16], f32, #eight>>
@@ -102,7 +102,7 @@ tile.program @forward {
   // CHECK:      "wgmma.wait_group.sync.aligned 1;"
   // CHECK:      "wgmma.wait_group.sync.aligned 0;"
   // CHECK:      "fence.proxy.async.shared::cta;", "~{memory}"
-  tile.kernel @pinned grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @pinned grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4> {
     %q = simt.alloc "q" at 0 : !q
     %k = simt.alloc "k" at 4096 : !k
     %one = arith.constant 1.0 : f32

@@ -15,7 +15,7 @@ tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[b, t, d = 16], f32>
   %unused = tile.tensor "input:y" : !tile.array<[b, t, d = 16], f32>
   %w = tile.workspace "w" : !tile.array<[b, t, d = 16], f32>
-  tile.kernel @k grid(%b in b, %i in ceildiv(t, 16)) attributes {simt.warps = 1 : i64, simt.shared = 512 : i64} {
+  tile.kernel @k grid(%b in b, %i in ceildiv(t, 16)) launch #simt.launch<warps = 1, shared = 512> {
     %c16 = arith.constant 16 : index
     %t0 = arith.muli %i, %c16 : index
     // Four neighbours in one access, under the condition that the row is there.
@@ -49,7 +49,7 @@ tile.program @forward {
 tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[t, d = 16], f32>
   %y = tile.tensor "output:y" : !tile.array<[t], f32>
-  tile.kernel @sums grid(%i in ceildiv(t, 8)) attributes {simt.warps = 1 : i64} {
+  tile.kernel @sums grid(%i in ceildiv(t, 8)) launch #simt.launch<warps = 1> {
     %c8 = arith.constant 8 : index
     %t0 = arith.muli %i, %c8 : index
     %a = tile.load %x[t = %t0] : !tile.array<[t, d = 16], f32> -> !f
@@ -85,7 +85,7 @@ tile.program @forward {
   %q = tile.tensor "input:q" : !q
   %k = tile.tensor "input:k" : !k
   %o = tile.tensor "output:o" : !tile.array<[t, u = 16], f32>
-  tile.kernel @product grid(%i in ceildiv(t, 16)) attributes {simt.warps = 1 : i64} {
+  tile.kernel @product grid(%i in ceildiv(t, 16)) launch #simt.launch<warps = 1> {
     %c16 = arith.constant 16 : index
     %t0 = arith.muli %i, %c16 : index
     %qb = simt.alloc "q" at 0 : !qb

@@ -103,7 +103,7 @@ tile.program @members {
   // AFTER-NEXT:   simt.release %[[K]][%[[U]]]
   // AFTER:        simt.await 0 %[[P]]
   // AFTER-NEXT:   simt.release %[[V]][%[[BEFORE]]]
-  tile.kernel @attend grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @attend grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -160,7 +160,7 @@ tile.program @members {
   // CHECK-NEXT:     %[[O2:.*]] = simt.dot wgmma %[[X]], %[[VS]] over(u) into %[[O1]]
   // CHECK-NEXT:     simt.release %[[V]][%[[BEFORE]]]
   // CHECK:          scf.yield %[[O2]],
-  tile.kernel @two_into_one_sum grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @two_into_one_sum grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -210,7 +210,7 @@ tile.program @members {
   // Threads read the values too.
   // CHECK-LABEL: tile.kernel @other_reader grid
   // CHECK-NOT:   scf.if
-  tile.kernel @other_reader grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @other_reader grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -255,7 +255,7 @@ tile.program @members {
   // Two sums read one use.
   // CHECK-LABEL: tile.kernel @two_sums grid
   // CHECK-NOT:   scf.if
-  tile.kernel @two_sums grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @two_sums grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -300,7 +300,7 @@ tile.program @members {
   // The first product reads the use too, as the scores of a derivative do.
   // CHECK-LABEL: tile.kernel @keys_of_both_products grid
   // CHECK-NOT:   scf.if
-  tile.kernel @keys_of_both_products grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @keys_of_both_products grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -343,7 +343,7 @@ tile.program @members {
   // Not every use is this loop's.
   // CHECK-LABEL: tile.kernel @not_one_by_one grid
   // CHECK-NOT:   scf.if
-  tile.kernel @not_one_by_one grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @not_one_by_one grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -387,7 +387,7 @@ tile.program @members {
   // No iteration counts the use.
   // CHECK-LABEL: tile.kernel @not_counted grid
   // CHECK-NOT:   scf.if
-  tile.kernel @not_counted grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @not_counted grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -431,7 +431,7 @@ tile.program @members {
   // The weights wait for no product.
   // CHECK-LABEL: tile.kernel @not_from_a_product grid
   // CHECK-NOT:   scf.if
-  tile.kernel @not_from_a_product grid(%i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @not_from_a_product grid(%i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index

@@ -28,6 +28,8 @@
 
 // RUN: not taylor-opt %t/thread.mlir --taylor-nvptx-emit 2>&1 | FileCheck %s --check-prefix=NUMBERS
 // NUMBERS: thread.mlir:2:8: error: 'arith.addf' op expected ops of llvm and nvvm only; run taylor-nvptx-lower-to-llvm before{{$}}
+// RUN: not taylor-opt %t/entry.mlir --taylor-nvptx-emit 2>&1 | FileCheck %s --check-prefix=ENTRY
+// ENTRY: entry.mlir:1:1: error: 'llvm.func' op requires 'simt.entry', by which a kernel is launched; taylor-simt-lower-to-nvvm sets it{{$}}
 // RUN: not taylor-opt %t/none.mlir --taylor-nvptx-emit 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: none.mlir:1:1: error: requires a kernel, an llvm.func with nvvm.kernel and nvvm.reqntid, but found none; run taylor-simt-lower-to-nvvm before{{$}}
 // RUN: not taylor-opt %t/text.mlir --taylor-nvptx-emit 2>&1 | FileCheck %s --check-prefix=TEXT
@@ -57,6 +59,10 @@ tile.program @forward {
 //--- thread.mlir
 llvm.func @k(%x: f32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
   %y = arith.addf %x, %x : f32
+  llvm.return
+}
+//--- entry.mlir
+llvm.func @k() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
   llvm.return
 }
 //--- none.mlir

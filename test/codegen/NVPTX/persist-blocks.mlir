@@ -12,7 +12,7 @@ tile.program @forward {
   %keys = tile.tensor "input:k" : !array
   %saved = tile.tensor "saved:m" optional : !tile.array<[b, h, u], f32>
   // CHECK-LABEL: tile.kernel @attend
-  tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -64,7 +64,7 @@ tile.program @forward {
 
   // In a branch: uses of a place count where it is taken.
   // CHECK-LABEL: tile.kernel @asked
-  tile.kernel @asked grid(%b in b, %h in h) attributes {simt.warps = 4 : i64} {
+  tile.kernel @asked grid(%b in b, %h in h) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -107,7 +107,7 @@ tile.program @forward {
   // CHECK-NEXT:         simt.wait_full %{{.*}}[%[[USE]]]
   // CHECK:          %[[AFTER:.*]] = arith.addi %[[BEFORE]], %[[COUNT]] : index
   // CHECK-NEXT:     scf.yield %[[AFTER]] : index
-  tile.kernel @around grid(%b in b, %h in h, %i in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  tile.kernel @around grid(%b in b, %h in h, %i in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -142,7 +142,7 @@ tile.program @forward {
   // A number that follows from no loop: the kernel stays as it is.
   // CHECK-LABEL: tile.kernel @once
   // CHECK-NOT:   simt.own_tiles
-  tile.kernel @once grid(%b in b, %h in h) attributes {simt.warps = 4 : i64} {
+  tile.kernel @once grid(%b in b, %h in h) launch #simt.launch<warps = 4> {
     %c0 = arith.constant 0 : index
     %ring = simt.ring "k" : !ring
     simt.roles members 3 registers 32, 160 producer {

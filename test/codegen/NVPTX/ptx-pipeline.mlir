@@ -16,7 +16,7 @@
 tile.program @forward {
   %x = tile.tensor "input:x" : !x
   %y = tile.tensor "output:y" : !x
-  tile.kernel @k grid(%i in ceildiv(t, 32)) attributes {simt.warps = 1 : i64} {
+  tile.kernel @k grid(%i in ceildiv(t, 32)) launch #simt.launch<warps = 1> {
     %c32 = arith.constant 32 : index
     %t0 = arith.muli %i, %c32 : index
     %a = tile.load %x[t = %t0] : !x -> !f

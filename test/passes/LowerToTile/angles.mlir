@@ -6,6 +6,8 @@
 !p = !taylor.array<[b, t], f32>
 
 // CHECK-LABEL: tile.program @forward
+// CHECK:         tile.workspace "angles_t.cos" : !tile.array<{{.*}}> because "rotations of the same positions and frequencies read it"
+// CHECK-NEXT:    tile.workspace "angles_t.sin" : !tile.array<{{.*}}> because "rotations of the same positions and frequencies read it"
 // CHECK:         %[[S:.*]] = tile.workspace "scan.0" : !tile.array<[b, t], f32>
 // CHECK:         tile.kernel @angles_t grid(%{{.*}} in ceildiv(t, 64))
 // CHECK:         tile.kernel @angles_t_2 grid(%{{.*}} in ceildiv(t, 64))

@@ -15,7 +15,7 @@
 // FREE:          tile.kernel @attend
 // FREE-NOT:      tile.kernel
 // FULL:          %[[QUERIES:.*]] = tile.workspace "rows.0" : !tile.array<[b, h, t, d = 16], f32>
-// FULL:          %[[SUM:.*]] = tile.workspace "attend.0" : !tile.array<[b, h, t, e = 16], f32>
+// FULL:          %[[SUM:.*]] = tile.workspace "attend.0" : !tile.array<[b, h, t, e = 16], f32> because "a block of queries has no room for what is computed from it"
 // FULL:          tile.kernel @rows
 // FULL:            tile.concat
 // FULL:            tile.store %{{.*}}, %[[QUERIES]]

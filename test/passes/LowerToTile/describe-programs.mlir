@@ -6,7 +6,7 @@
 
 // The form that a program says; without, it is the parallel one of the function of its name.
 // CHECK: module attributes {tile.programs = [
-// CHECK-SAME: #tile.program_facts<"forward", form = <"parallel" of "forward">, tensors = [#tile.named_array<"input:x", !tile.array<[b, t], f32>>, #tile.named_array<"output:y", !tile.array<[b, t], f32>>], kernels = ["double"], workspace = [#tile.named_array<"half", !tile.array<[t], f32>>]>,
+// CHECK-SAME: #tile.program_facts<"forward", form = <"parallel" of "forward">, tensors = [#tile.named_array<"input:x", !tile.array<[b, t], f32>>, #tile.named_array<"output:y", !tile.array<[b, t], f32>>], kernels = ["double"], workspace = [#tile.named_array<"half", !tile.array<[t], f32>>, #tile.named_array<"sum", !tile.array<[b], f32>, because = "several blocks are summed">]>,
 // CHECK-SAME: #tile.program_facts<"forward_chunked", form = <"chunked" of "forward", cost = <call = 4.000000e+06, query_operations = 2.500000e-01, features = 17>, because = "it pays", in_place = {{\[\[}}"input:a", "output:b"]]>, tensors = [], kernels = [], workspace = [], plan = <chunk = 128>>]} {
 // CHECK: tile.program @forward_chunked plan #tile.plan<chunk = 128> form #tile.form<"chunked" of "forward", cost = <
 
@@ -18,6 +18,7 @@ tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
   %y = tile.tensor "output:y" : !tile.array<[b, t], f32>
   %half = tile.workspace "half" : !tile.array<[t], f32>
+  %sum = tile.workspace "sum" : !tile.array<[b], f32> because "several blocks are summed"
   tile.kernel @double grid(%b in b, %i in ceildiv(t, 16)) {
     %c16 = arith.constant 16 : index
     %t0 = arith.muli %i, %c16 : index

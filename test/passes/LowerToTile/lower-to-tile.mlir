@@ -16,7 +16,7 @@
 // CHECK:         %[[V:.*]] = tile.tensor "input:v"
 // CHECK:         %[[O:.*]] = tile.tensor "output:o" : !tile.array<[b, h, t, e = 8], f32>
 // CHECK:         %[[SM:.*]] = tile.tensor "saved:maximum" optional
-// CHECK:         %[[KR:.*]] = tile.workspace "columns.0" : !tile.array<[b, g, u, d = 16], f32>
+// CHECK:         %[[KR:.*]] = tile.workspace "columns.0" : !tile.array<[b, g, u, d = 16], f32> because "every block of queries reads it"
 // CHECK:         tile.kernel @angles_t grid(%{{.*}} in ceildiv(t, 64))
 // CHECK:         tile.kernel @angles_u grid(%{{.*}} in ceildiv(u, 64))
 // CHECK:         tile.kernel @columns grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(u, 64))
@@ -58,7 +58,7 @@ taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k,
 // CHECK:         %[[DQ:.*]] = tile.tensor "gradient:q" optional
 // CHECK:         %[[DK:.*]] = tile.tensor "gradient:k" optional
 // CHECK-NOT:     tile.workspace {{.*}} : !tile.array<[b, h, t, e = 8], f32>
-// CHECK:         %[[SUM:.*]] = tile.workspace "pairs.0" : !tile.array<[part = ceildiv(4, b * g), b, h, t, d = 16], f32>
+// CHECK:         %[[SUM:.*]] = tile.workspace "pairs.0" : !tile.array<[part = ceildiv(4, b * g), b, h, t, d = 16], f32> because "blocks add to it in memory"
 // CHECK:         tile.kernel @rows
 // CHECK:         tile.kernel @pairs grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(4, b * g))
 // CHECK:           scf.if

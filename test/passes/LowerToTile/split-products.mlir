@@ -18,13 +18,13 @@ tile.program @forward {
   %k = tile.tensor "input:k" : !tile.array<[b, u, d = 8], f32>
   %r = tile.tensor "input:r" : !tile.array<[b, u], f32>
   %o = tile.tensor "output:o" : !q
-  // CHECK:      %[[KEYS:.*]] = tile.workspace "keys" : !tile.array<[b, u, d = 8], f32>
-  // CHECK-NEXT: %[[KREST:.*]] = tile.workspace "keys.rest" : !tile.array<[b, u, d = 8], f32>
+  // CHECK:      %[[KEYS:.*]] = tile.workspace "keys" : !tile.array<[b, u, d = 8], f32> because "other blocks read it"
+  // CHECK-NEXT: %[[KREST:.*]] = tile.workspace "keys.rest" : !tile.array<[b, u, d = 8], f32> because "other blocks read it"
   // CHECK-NEXT: %[[VALUES:.*]] = tile.workspace "values" : !tile.array<[b, u, d = 8], f32>
   // CHECK-NOT:  tile.workspace
   // NARROW:     tile.workspace "keys" : !tile.array<[b, u, d = 8], bf16>
   // NARROW:     tile.workspace "keys.rest" : !tile.array<[b, u, d = 8], bf16>
-  %keys = tile.workspace "keys" : !tile.array<[b, u, d = 8], f32>
+  %keys = tile.workspace "keys" : !tile.array<[b, u, d = 8], f32> because "other blocks read it"
   %values = tile.workspace "values" : !tile.array<[b, u, d = 8], f32>
   tile.kernel @columns grid(%b in b) {
     %c0 = arith.constant 0 : index

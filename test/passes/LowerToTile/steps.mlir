@@ -19,7 +19,7 @@
 // CHECK: %[[O:.*]] = tile.tensor "output:o"
 // CHECK: %[[H:.*]] = tile.tensor "output:final.state0" :
 // CHECK: %[[Z:.*]] = tile.tensor "output:final.state1" :
-// CHECK: %[[NUMERATOR:.*]] = tile.workspace "steps.0" : !tile.array<[part = ceildiv(2, b * g), b, h, t, e = 5], f32>
+// CHECK: %[[NUMERATOR:.*]] = tile.workspace "steps.0" : !tile.array<[part = ceildiv(2, b * g), b, h, t, e = 5], f32> because "a recurrence sums it up panel after panel"
 // Blocks add to masses panel after panel: those of different heads lie a line of the caches apart.
 // CHECK: %[[MASS:.*]] = tile.workspace "steps.1" : !tile.array<[part = ceildiv(2, b * g), b, h, line = ceildiv(16, t), t], f32>
 // CHECK: tile.kernel @steps grid({{.*}} in b, {{.*}} in g, %[[PART:.*]] in ceildiv(2, b * g))

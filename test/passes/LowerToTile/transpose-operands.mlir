@@ -13,7 +13,7 @@
 // Values are summed along the keys that the loop goes through, and scores keep the queries outside of it.
 // CHECK-LABEL: tile.program @forward
 // CHECK:      %[[V:.*]] = tile.tensor "input:v"
-// CHECK:      %[[T:.*]] = tile.workspace "transposed.1.v" : !tile.array<[b, e = 48, u], bf16>
+// CHECK:      %[[T:.*]] = tile.workspace "transposed.1.v" : !tile.array<[b, e = 48, u], bf16> because "a matrix unit reads it with what is summed contiguous"
 // CHECK:      tile.kernel @transpose_1 grid(%[[B:.*]] in b, %[[I:.*]] in ceildiv(u, 64)) {
 // CHECK:        %[[U:.*]] = arith.muli %[[I]], %c64
 // CHECK:        %[[X:.*]] = tile.load %[[V]] [b = %[[B]], u = %[[U]]] : {{.*}} -> !tile.tile<[e = 48, u = 64], bf16>

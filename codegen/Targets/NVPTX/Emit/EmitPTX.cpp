@@ -190,13 +190,15 @@ struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
     OpBuilder builder(&getContext());
     SmallVector<Attribute> entries;
     for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-      auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName());
-      if (!function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) || !threads)
+      if (!function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) ||
+          !function->hasAttr(NVVM::NVVMDialect::getReqntidAttrName()))
         continue;
       auto entry = function->getAttrOfType<EntryAttr>(kEntryAttr);
-      if (!entry)
-        entry = EntryAttr::get(&getContext(), function.getSymNameAttr(), threads[0], /*shared=*/0, {}, {}, {},
-                               {}, {});
+      if (!entry) {
+        function.emitOpError("requires '") << kEntryAttr << "', by which a kernel is launched; "
+                                           << "taylor-simt-lower-to-nvvm sets it";
+        return signalPassFailure();
+      }
       entries.push_back(entry);
     }
     if (entries.empty()) {

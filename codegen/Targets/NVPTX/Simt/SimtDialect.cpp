@@ -132,6 +132,14 @@ void BufferType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t warps,
+                                 int64_t shared) {
+  if (warps < 1 || shared < 0)
+    return emitError() << "expected at least one warp and no less than 0 bytes of shared memory, but got "
+                       << warps << " and " << shared;
+  return success();
+}
+
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots,
                                  ArrayRef<Axis> axes, Type elementType, int64_t swizzle, int64_t panel) {
   if (slots < 1)

@@ -46,6 +46,23 @@ def Simt_TensorMapAttr : AttrDef<Simt_Dialect, "TensorMap"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Simt_LaunchAttr : AttrDef<Simt_Dialect, "Launch"> {
+  let mnemonic = "launch";
+  let summary = "what a block of a kernel is on a GPU, the property `launch` of its `tile.kernel`";
+  let description = [{
+    `warps` of 32 threads, to which the layouts of the kernel's tiles belong
+    (taylor-simt-assign-layouts), and the bytes of shared memory that its buffers take
+    (taylor-simt-allocate-shared), 0 where it is not said. A kernel without has one warp.
+
+    ```mlir
+    tile.kernel @attend grid(%i in ceildiv(t, 64)) launch #simt.launch<warps = 4, shared = 16384> { .. }
+    ```
+  }];
+  let parameters = (ins "int64_t":$warps, DefaultValuedParameter<"int64_t", "0">:$shared);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Simt_EntryAttr : AttrDef<Simt_Dialect, "Entry"> {
   let mnemonic = "entry";
   let summary = "how a kernel is launched";

@@ -182,7 +182,7 @@ static LogicalResult checkLayouts(Operation *op) {
     int64_t threads = 32 * getNumWarps(kernel);
     if (layout.getNumThreads() != threads)
       return op->emitOpError() << "expected layouts for the " << threads
-                               << " threads of 'simt.warps', but got " << layout.getNumThreads();
+                               << " threads of the kernel's launch, but got " << layout.getNumThreads();
   }
   return success();
 }
