@@ -403,9 +403,9 @@ def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::Function
 def CanonicalizePass : Pass<"taylor-canonicalize"> {
   let summary = "the canonical form of every operation";
   let description = [{
-    Rule: the patterns of all operations and dialects are applied until none applies; dead code goes,
-    and blocks that are the same become one. It is MLIR's `canonicalize` with an error in place of
-    silence where `max-iterations` rounds over the code are not enough.
+    Rule: the patterns of all operations and dialects are applied until none applies; dead code
+    goes, and blocks that are the same become one. It is MLIR's `canonicalize` with an error in
+    place of silence where `max-iterations` rounds over the code are not enough.
 
     ```mlir
     %y = taylor.map 1.0 * %x : !o
