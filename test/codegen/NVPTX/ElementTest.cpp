@@ -21,7 +21,7 @@ std::string program(Kind in, Kind out, int64_t d, int64_t e, const std::string &
                  "#s = #simt.layout<lane = [d:1, d:2, d:4, d:8, _], warp = [], register = [t:1*32]>\n"
                  "!x = !tile.array<[t, d = {0}], {2}>\n!y = !tile.array<[t, d = {1}], {3}>\n"
                  "!f = !tile.tile<[d = 16, t = 32], f32, #l>\n!row = !tile.tile<[t = 32], f32, #r>\n"
-                 "tile.program @forward {\n %x = tile.tensor \"input:x\" : !x\n %y = tile.tensor "
+                 "tile.program @forward {{\n %x = tile.tensor \"input:x\" : !x\n %y = tile.tensor "
                  "\"output:y\" : !y\n"
                  " tile.kernel @k grid(%i in ceildiv(t, 32)) launch #simt.launch<warps = 1> {{\n"
                  "  %c32 = arith.constant 32 : index\n  %t0 = arith.muli %i, %c32 : index\n"

@@ -632,3 +632,11 @@ tile.program @forward {
     %1 = simt.await 0 %0 : !simt.pending<!s>
   }
 }
+
+// -----
+
+tile.program @p {
+  // expected-error @+1 {{expected at least one warp and no less than 0 bytes of shared memory, but got 0 and -16}}
+  tile.kernel @k grid(%i in t) launch #simt.launch<warps = 0, shared = -16> {
+  }
+}
