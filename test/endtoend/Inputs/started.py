@@ -5,7 +5,8 @@ reference.
 usage: started.py cover FULL BIN_DIR SPEC_DIR SHARE    a pairwise cover of the table COVER; FULL=1: of all specifications
        started.py roles FULL BIN_DIR SPEC_DIR SHARE    likewise of ROLES, with warps that copy for others
        started.py overlap FULL BIN_DIR SPEC_DIR SHARE  likewise of OVERLAP, with members whose iterations overlap
-       started.py table BIN_DIR SPEC_DIR FILE [SPEC..] every specification, and a table of what was found: Markdown
+       started.py table BIN_DIR SPEC_DIR FILE [TARGET [SPEC..]]
+           every specification for TARGET (sm_90a), and a table of what was found: Markdown; of some: printed alone
 
 The last is one command for the whole catalogue:
 
@@ -14,6 +15,7 @@ import os
 import pathlib
 import re
 import sys
+import textwrap
 
 from catalogue import CAUSAL_ONLY, ORDERS, STATES
 from cover import cover
@@ -44,8 +46,9 @@ ROLES = COVER | {
 OVERLAP = ROLES | {"d": [64, 96, 128], "order": [0, 1, 2, 3]}
 MODES = {"causal": ["--mask=causal"], "bidirectional": ["--mask=bidirectional"], "documents": ["--documents"],
          "chunked": ["--form=chunked", "--chunk=64"], "cache": ["--decode=cache", "--forward-only"]}
-# Of the table: an awkward length, each kernel in four orders of warps.
-SHAPE, CHANNELS, TYPES, SEEDS = "b=1,h=2,g=1,t=171,u=200", (64, 128), ("bf16", "f16"), range(4)
+# Of the table: an awkward length, each kernel in four orders of warps. With roles two gangs of members, of which the last one has one tile.
+SHAPES = {False: "b=1,h=2,g=1,t=171,u=200", True: "b=1,h=2,g=1,t=200,u=230"}
+CHANNELS, TYPES, SEEDS = (64, 128), ("bf16", "f16"), range(4)
 
 
 def allowed(case):
@@ -97,14 +100,16 @@ def judge(results):
     return f"{max(errors):.2f}" if errors and all(result.passed for result in results) else "**FAILED**"
 
 
-def write_table(bin_dir, spec_dir, file, chosen):
+def write_table(bin_dir, spec_dir, file, target="sm_90a", *chosen):
     paths = sorted(pathlib.Path(spec_dir).rglob("*.mlir"))
     names = chosen or [str(path.relative_to(spec_dir).with_suffix("")) for path in paths]
     columns = [(d, dtype) for d in CHANNELS for dtype in TYPES]
+    has_roles = "+roles" in target
+    shape = SHAPES[has_roles]
     rows, counts = [], {"refused": 0, "**FAILED**": 0}
     for name in names:
-        lines = [f"--shape={SHAPE},d={d},e={d} --dtype={dtype} --seed={d} --ptx-seed={seed}" for d, dtype in columns for seed in SEEDS]
-        results = run_cases([*command(bin_dir), f"{spec_dir}/{name}.mlir"], lines)
+        lines = [f"--shape={shape},d={d},e={d} --dtype={dtype} --seed={d} --ptx-seed={seed}" for d, dtype in columns for seed in SEEDS]
+        results = run_cases([*command(bin_dir, target), f"{spec_dir}/{name}.mlir"], lines)
         cells = [judge(results[i:i + len(SEEDS)]) for i in range(0, len(lines), len(SEEDS))]
         for cell, line, result in zip((cell for cell in cells for _ in SEEDS), lines, results):
             if cell in counts:
@@ -114,20 +119,22 @@ def write_table(bin_dir, spec_dir, file, chosen):
         print(name, *cells, flush=True)
         rows.append(f"| {name} | {' | '.join(cells)} |")
     total = len(names) * len(columns) * len(SEEDS)
-    text = f"""# sm_90a: every specification in the interpreter
+    word, kind = ("", "") if target == "sm_90a" else (f" {target}", f"`{target}` is an experiment ([HOPPER.md](HOPPER.md)). ")
+    found = "races, reads of products in flight and missing proxy fences"
+    if has_roles:
+        found = "races, reads of products and copies in flight, and missing fences, barriers and arrivals. A kernel that roles cannot take has none"
+    paragraphs = [
+        f"{kind}Each specification of `examples/specs` is compiled for {target} and run by the interpreter (`runtime/ptx`), forward and backward, "
+        f"at {shape}. The interpreter runs the warps of each kernel in {len(SEEDS)} orders (`--ptx-seed`), and reports {found}.",
+        "A cell is the largest error of the output and of all gradients, as a part of what the contract allows (`dialect/Reference/Contract.h`); "
+        "more than 1 fails. `refused`: weights without a bound have no code in f16, whose largest number they may exceed.",
+        f"{total} runs: {total - sum(counts.values())} within the contract, {counts['refused']} refused, {counts['**FAILED**']} failed."]
+    prose = "\n\n".join(textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False) for paragraph in paragraphs)
+    text = f"""# {target}: every specification in the interpreter
 
-    python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/Targets/NVPTX/sm_90a.md
+    python3 test/endtoend/Inputs/started.py table build/bin examples/specs {file}{word}
 
-writes this. Each specification of `examples/specs` is compiled for sm_90a and run by the
-interpreter (`runtime/ptx`), forward and backward, at {SHAPE}. The interpreter runs
-the warps of each kernel in {len(SEEDS)} orders (`--ptx-seed`), and reports races, reads of products in flight
-and missing proxy fences.
-
-A cell is the largest error of the output and of all gradients, as a part of what the contract
-allows (`dialect/Reference/Contract.h`); more than 1 fails. `refused`: weights without a bound have
-no code in f16, whose largest number they may exceed.
-
-{total} runs: {total - sum(counts.values())} within the contract, {counts['refused']} refused, {counts['**FAILED**']} failed.
+{prose}
 
 | specification | {' | '.join(f'd = {d}, {dtype}' for d, dtype in columns)} |
 |{'---|' * (len(columns) + 1)}
@@ -143,7 +150,7 @@ def main():
         return check_cover(*rest, ROLES, "sm_90a+roles")
     if what == "overlap":
         return check_cover(*rest, OVERLAP, "sm_90a+roles+overlap")
-    return check_cover(*rest) if what == "cover" else write_table(*rest[:3], rest[3:])
+    return check_cover(*rest) if what == "cover" else write_table(*rest)
 
 
 if __name__ == "__main__":
