@@ -62,7 +62,7 @@ torch.manual_seed(1)
 q, v, line = (torch.randn(B, H, T, D).bfloat16(), torch.randn(B, H, T, D).bfloat16(), torch.randn(B, H, (T + 1) * D // 2).bfloat16())
 overlapping = line.as_strided((B, H, T, D), (line.stride(0), line.stride(1), D // 2, 1))
 dense = overlapping.contiguous()
-scores = (q.double() @ dense.double().transpose(2, 3)).masked_fill(torch.ones(T, T).tril() == 0, -torch.inf)
+scores = (q.double() @ dense.double().transpose(2, 3) * D**-0.5).masked_fill(torch.ones(T, T).tril() == 0, -torch.inf)
 expected = torch.softmax(scores, 3) @ v.double()
 
 both, alone = map(load, sys.argv[2:4])
