@@ -25,7 +25,8 @@ ROWS, PLACES = ("forward", "forward, overlap", "dq"), ("forward, persistent", "d
 ROLES = ROWS + ("dk and dv", "states") + PLACES
 PAIRS = ("dk and dv", "dk and dv, persistent")
 COMPUTED = ("forward, computed", "dq, computed", "dk and dv, computed")
-ALL = ROLES + COMPUTED + ("forward, no roles",)
+NO_ROLES = ("forward, no roles", "dq, no roles", "dk and dv, no roles")
+ALL = ROLES + COMPUTED + NO_ROLES
 WIDE = "128 bytes hold all 64 columns of a matrix, so there is no second panel to which this offset leads."
 VIRTUAL = ("The interpreter's registers are virtual: it knows the pool, not what a warp needs. With fewer a text is not wrong; ptxas allots registers by "
            "these numbers, and roles-ptxas.py says that they add up to what a multiprocessor has.")
@@ -64,9 +65,7 @@ REDUNDANT = [
     Entry(PAIRS, "another signal: +16", "mbarrier.try_wait 10, after mbarrier.arrive 6, before bar.warp.sync", PASSED),
     Entry(("dk and dv",), "another signal: +16", "mbarrier.try_wait 10, after mbarrier.arrive 6, before bar.warp.sync (2)", PASSED),
     Entry(PAIRS, "a wait that goes on", "mbarrier.try_wait 5, after mbarrier.arrive 1, before mbarrier.arrive 6", PASSED),
-    Entry(PAIRS, "a wait that goes on", "mbarrier.try_wait 5, after mbarrier.arrive 1, before mbarrier.arrive 6 (2)", PASSED),
     Entry(PAIRS, "a wait that goes on", "mbarrier.try_wait 10, after mbarrier.arrive 6, before bar.warp.sync", PASSED),
-    Entry(("dk and dv",), "a wait that goes on", "mbarrier.try_wait 10, after mbarrier.arrive 6, before bar.warp.sync (2)", PASSED),
     Entry(PAIRS, "a wait that goes on", "mbarrier.try_wait 14, after mbarrier.arrive 11, before bar.warp.sync", PASSED),
     Entry(PAIRS, "a wait that goes on", "mbarrier.try_wait 14, after mbarrier.arrive 11, before bar.warp.sync (2)", PASSED),
     Entry(PAIRS, "no barrier of the warp", "bar.warp.sync, after mbarrier.try_wait 10, before mbarrier.arrive 11", NO_READ),
@@ -74,7 +73,6 @@ REDUNDANT = [
     Entry(PAIRS, "no barrier of the warp", "bar.warp.sync, after mbarrier.try_wait 14, before mbarrier.arrive 15", NO_READ),
     Entry(PAIRS, "no barrier of the warp", "bar.warp.sync, after mbarrier.try_wait 14, before mbarrier.arrive 15 (2)", NO_READ),
 
-    Entry(("forward, persistent",), "a wait that goes on", "mbarrier.try_wait 0, after mbarrier.arrive 1, before mbarrier.arrive 1", PASSED),
     Entry(("forward, overlap",), "a wait that goes on", "mbarrier.try_wait 0, after mbarrier.arrive 6, before mbarrier.arrive 1", PASSED),
     Entry(("forward, persistent",), "a counter that stays", "after mbarrier.arrive 6, before setmaxnreg.dec 32", ONCE),
     Entry(("dk and dv, persistent",), "a counter that stays", "after mbarrier.arrive 15, before setmaxnreg.dec 40 (2)", ONCE),
@@ -90,20 +88,21 @@ REDUNDANT = [
           "The producer waits for the slot of values first, which members release after the vectors of the same tile."),
     Entry(("dk and dv",), "a wait that goes on", "mbarrier.try_wait 11, after mbarrier.arrive, before cp.async.ca",
           "The producer waits for the slot of queries first, which members release after the scalars of the same tile."),
-    Entry(("dk and dv",), "a wait that goes on", "mbarrier.try_wait 15, after mbarrier.arrive 10, before cp.async.ca",
-          "The producer waits for the slot of queries first, which members release after the scalars of the same tile."),
     Entry(PAIRS, "no arrival", "cp.async.mbarrier.arrive 10, after cp.async.ca, before bar.warp.sync",
           "The arrival of the second scalars, for which members wait before they read the first ones, waits for the pieces of both."),
 
     # Products and groups
     Entry(("dq", "dq, persistent", "forward, overlap"), "no fence", "wgmma.fence, after mbarrier.try_wait 5, before wgmma.commit_group", NO_WRITE),
-    Entry(("dq, computed", "dk and dv", "dk and dv, persistent", "dk and dv, computed"), "no fence", "wgmma.fence, after wgmma.commit_group, before wgmma.commit_group", NO_WRITE),
-    Entry(("dk and dv, computed",), "no fence", "wgmma.fence, after wgmma.commit_group, before wgmma.commit_group (2)", NO_WRITE),
+    Entry(("dq, computed", "dk and dv", "dk and dv, persistent", "dk and dv, computed", "dq, no roles", "dk and dv, no roles"), "no fence", "wgmma.fence, after wgmma.commit_group, before wgmma.commit_group", NO_WRITE),
+    Entry(("dk and dv, computed", "dk and dv, no roles"), "no fence", "wgmma.fence, after wgmma.commit_group, before wgmma.commit_group (2)", NO_WRITE),
     Entry(PAIRS, "no fence", "wgmma.fence, after mbarrier.try_wait 5, before wgmma.commit_group", NO_WRITE),
-    Entry(("dk and dv", "dk and dv, persistent", "dk and dv, computed"), "no commit", "wgmma.commit_group, after wgmma.fence, before wgmma.fence", CLOSED),
+    Entry(("dk and dv", "dk and dv, persistent", "dk and dv, computed", "dk and dv, no roles"), "no commit", "wgmma.commit_group, after wgmma.fence, before wgmma.fence", CLOSED),
     Entry(("dk and dv, computed",), "no commit", "wgmma.commit_group, after wgmma.fence, before wgmma.fence (2)", CLOSED),
     Entry(PAIRS, "no commit", "wgmma.commit_group, after wgmma.fence, before mbarrier.try_wait 5", CLOSED),
     Entry(("forward, no roles",), "no commit", "cp.async.commit_group, after wgmma.wait_group 0, before the end", EMPTY),
+    Entry(("dq, no roles",), "no commit", "cp.async.commit_group, after wgmma.wait_group 1, before the end", EMPTY),
+    Entry(("dk and dv, no roles",), "no commit", "cp.async.commit_group, after cp.async.cg, before bar.sync 0",
+          "A head of which a block of keys has no query reads nothing: what was started belongs to the next commit then, and its wait."),
     Entry(("dk and dv, computed",), "no commit", "cp.async.commit_group, after cp.async.cg, before cp.async.cg", EMPTY),
     *(Entry(("forward, overlap",), f"descriptor: b, MN-major: {field}", f"step {step} of m64n64k16, after mbarrier.try_wait 5, before wgmma.commit_group (2)",
             "The last tile ends before the keys of this step: their weights are 0, and times another row 0, too.")
