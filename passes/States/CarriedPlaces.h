@@ -27,7 +27,7 @@ public:
   /// The number of a token within the call, as a scalar of a region.
   mlir::Value buildLocalIndex(mlir::OpBuilder &b, mlir::Location loc, AxisRef token);
   /// Makes places that a formula over arrays reads those of the whole sequence; refuses sizes, which are
-  /// known at its end, but for those that bound a count.
+  /// known at its end, except those that bound a count.
   mlir::LogicalResult moveIn(mlir::Region &formula, mlir::MutableOperandRange arrays);
   mlir::LogicalResult checkSize(SizeOp size);
   /// Has an operation that rotates by places do so by those in the whole sequence.

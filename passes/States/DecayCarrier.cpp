@@ -61,7 +61,7 @@ static bool isReadOnce(PairwiseOp op, Value array) {
       for (Region &region : op->getRegions()) {
         if (region.empty())
           continue;
-        // Reading the weights as sums leaves scalars that nobody reads.
+        // Reading the weights as sums leaves scalars that no one reads.
         uses += llvm::count_if(region.getArgument(op.getNumProducts(region) + number).getUsers(),
                                [](Operation *user) { return !isOpTriviallyDead(user); });
       }

@@ -8,6 +8,9 @@ import pathlib
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "Inputs"))
+from c_structures import Options, Tensor
+
 source, build = map(pathlib.Path, sys.argv[1:3])
 compiler, folder = sys.argv[3], pathlib.Path(sys.argv[4])
 
@@ -28,17 +31,6 @@ library = folder / "lib" / "libtaylor.so"
 commands = (folder / "build.ninja").read_text()
 assert "Interpret.cpp" not in commands.replace("WithoutInterpreter.cpp", "") and "runtime/ptx/Warpgroup.cpp" not in commands
 assert library.stat().st_size < (build / "lib" / "libtaylor.so").stat().st_size
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("device", ctypes.c_int32), ("rank", ctypes.c_int64),
-                ("sizes", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64))]
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("offset", ctypes.c_void_p), ("threads", ctypes.c_int64), ("parallel_for", ctypes.c_void_p),
-                ("parallel_context", ctypes.c_void_p), ("workspace", ctypes.c_void_p), ("workspace_size", ctypes.c_int64), ("device", ctypes.c_int32),
-                ("stream", ctypes.c_void_p), ("ptx", ctypes.c_void_p), ("form", ctypes.c_char_p)]
 
 
 def tensor(*sizes):

@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-/// Visits the value, then what it follows from, each once, until `visit` interrupts; not what is behind a
-/// value that it skips.
+/// Visits the value, then what it follows from, each once, until `visit` interrupts. What a value follows
+/// from that it skips is left out.
 static WalkResult walkOperands(Value value, function_ref<WalkResult(Value)> visit) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen;

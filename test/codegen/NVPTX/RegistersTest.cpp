@@ -112,7 +112,7 @@ TEST(LiveRegisters, CountProductsInFlightAndTheirLeftOperands) {
 }
 
 TEST(LiveRegisters, CountWhatTheLoopFindsAndLeaves) {
-  // Scores from before the loop that it reads, or that are read behind it, stay all the time; others do not.
+  // Scores from before the loop that it reads, or that are read after it, stay all the time; others do not.
   EXPECT_EQ(countOf(use("before") + kNoValues), 32 + 32 + 2); // and its row sums
   EXPECT_EQ(countOf(kNoValues, use("before")), 32 + 32);
   EXPECT_EQ(countOf(kScores + use("s") + kNoValues, use("before")), 32 + 32 + 32);

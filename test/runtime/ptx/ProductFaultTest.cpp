@@ -271,7 +271,7 @@ TEST(PtxProductFault, ArrivalOfOneLaneTellsThatProductsHaveRead) {
   Setting s = group;
   s.threads = 160;
   s.declarations = ".shared .align 1024 .b8 s[4096];\n.shared .align 8 .b64 m[1];\n";
-  std::string ownRead = "ld.shared.b32 %r3, [s+1024];\n", // behind b
+  std::string ownRead = "ld.shared.b32 %r3, [s+1024];\n", // beyond b
       arrival = "@%p0 mbarrier.arrive.shared::cta.b64 _, [m];\nbra END;\n",
               writer = "WRITER: mbarrier.try_wait.parity.shared.b64 %p1, [m], 0;\n@!%p1 bra WRITER;\n";
   auto body = [&](const std::string &last, const std::string &written) {

@@ -242,7 +242,7 @@ SmallVector<Value> mlir::simt::wordsOfElements(Code code, ArrayRef<Value> elemen
 }
 
 /// LLVM joins what is left of a run of neighbours, where it is no power of two, to as many words as one is:
-/// three to four. The last may be memory of nobody, or one that another thread writes.
+/// three to four. The last may be memory that no thread has, or one that another thread writes.
 bool mlir::simt::leavesOddWords(int64_t run, int64_t elementBytes) {
   int64_t left = run % (16 / elementBytes);
   return left && !llvm::isPowerOf2_64(uint64_t(left));
