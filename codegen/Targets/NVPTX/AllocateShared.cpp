@@ -33,7 +33,7 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
   }
 
   LogicalResult allocate(tile::KernelOp kernel) {
-    SharedPlan plan = planShared(kernel);
+    SharedPlan plan = planShared(kernel, chooseBufferLife(kernel, shared));
     if (plan.bytes > shared)
       return taylor::refuse(mlir::emitError(kernel.getLoc()))
              << "unsupported on this target: " << plan.bytes

@@ -310,10 +310,11 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   let description = [{
     Sets `at` of every `simt.alloc` and `shared` in the `launch` of every kernel: the bytes that
     a block needs. Buffers that are not needed at the same time share bytes; one that a loop
-    accesses is needed through the whole loop. Swizzled buffers stand at multiples of 1024 bytes,
-    others of 16. The largest are placed first, each at the first place with room. Between accesses
-    of buffers that share bytes the pass puts a barrier, if none stands there, and a wait for copies
-    under way.
+    accesses is needed through the whole loop. Where a block has no room for that, one that each
+    iteration writes before it reads it is needed for that part of the iteration alone. Swizzled
+    buffers stand at multiples of 1024 bytes, others of 16. The largest are placed first, each at
+    the first place with room. Between accesses of buffers that share bytes the pass puts a barrier,
+    if none stands there, and a wait for copies under way.
 
     ```mlir
     tile.kernel @attend grid(..) launch #simt.launch<warps = 4> {

@@ -233,13 +233,14 @@ void LoopPipeline::chooseSlots() {
   // copies of several iterations have to be under way.
   int64_t deep = limits.slots > 1 ? 4 * limits.slots : limits.slots;
   auto mostOf = [&](const CopyStream *stream) { return stream->isReplaced ? deep : limits.slots; };
-  llvm::DenseMap<Operation *, int64_t> slots;
+  SlotCounts slots;
+  BufferLife life = chooseBufferLife(kernel, limits.shared);
   for (int64_t count = 2; count <= deep; ++count)
     for (CopyStream *stream : order) {
       if (stream->slots != count - 1 || count > mostOf(stream))
         continue;
       slots[stream->buffer] = count;
-      if (planShared(kernel, slots).bytes <= limits.shared)
+      if (planShared(kernel, life, slots).bytes <= limits.shared)
         stream->slots = count;
       else
         slots[stream->buffer] = count - 1;
@@ -540,10 +541,12 @@ void LoopPipeline::hoistPrologue() {
   llvm::sort(order, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   SmallVector<Operation *> after =
       llvm::map_to_vector(order, [](Operation *op) { return op->getNextNode(); });
+  auto kernel = loop->getParentOfType<tile::KernelOp>();
+  BufferLife life = chooseBufferLife(kernel, limits.shared);
   for (Operation *op : order)
     op->moveBefore(target);
   // Its buffers are needed earlier now; if that costs too much, all goes back, last op first.
-  bool hasRoom = planShared(loop->getParentOfType<tile::KernelOp>()).bytes <= limits.shared;
+  bool hasRoom = planShared(kernel, life).bytes <= limits.shared;
   LDBG() << loop.getLoc()
          << (hasRoom ? ": its first copies start before " : ": no room to start its copies before ")
          << target->getLoc();

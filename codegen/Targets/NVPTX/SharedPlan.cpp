@@ -21,29 +21,83 @@ struct Lifetime {
   bool overlaps(const Lifetime &other) const { return first <= other.last && other.first <= last; }
 };
 
-llvm::MapVector<Value, Lifetime> findLifetimes(tile::KernelOp kernel) {
-  llvm::DenseMap<Operation *, int64_t> numbers;
-  llvm::DenseMap<Operation *, int64_t> lastInside;
+/// The numbers of a kernel's ops, in the order of its text.
+class OpNumbers {
+public:
+  explicit OpNumbers(tile::KernelOp kernel) {
+    kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      first[op] = last[op] = next++;
+      for (Operation *parent = op->getParentOp(); parent != kernel->getParentOp();
+           parent = parent->getParentOp())
+        last[parent] = first[op];
+    });
+  }
+  /// Of the op and all in its regions.
+  Lifetime spanOf(Operation *op) const { return {first.lookup(op), last.lookup(op)}; }
+
+private:
+  llvm::DenseMap<Operation *, int64_t> first, last;
   int64_t next = 0;
-  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    numbers[op] = next++;
-    for (Operation *parent = op->getParentOp(); parent != kernel->getParentOp();
-         parent = parent->getParentOp())
-      if (isa<scf::ForOp>(parent))
-        lastInside[parent] = numbers[op];
-  });
-  llvm::MapVector<Value, Lifetime> lifetimes;
+};
+
+/// An op that accesses a buffer.
+struct BufferAccess {
+  Operation *op;
+  bool writes, reads;
+};
+
+/// The innermost block that all accesses lie in.
+Block *findCommonBlock(ArrayRef<BufferAccess> accesses) {
+  Block *block = accesses.front().op->getBlock();
+  while (!llvm::all_of(accesses,
+                       [&](const BufferAccess &access) { return block->findAncestorOpInBlock(*access.op); }))
+    block = block->getParentOp()->getBlock();
+  return block;
+}
+
+/// The span of a buffer in one iteration of the loops around all of its accesses, if each iteration begins
+/// with a write of it: nothing goes from one to the next.
+std::optional<Lifetime> findLifeInIteration(const OpNumbers &numbers, ArrayRef<BufferAccess> accesses) {
+  Block *block = findCommonBlock(accesses);
+  const BufferAccess &first = accesses.front();
+  if (first.op->getBlock() != block || !first.writes || first.reads)
+    return std::nullopt;
+  Lifetime lifetime;
+  for (const BufferAccess &access : accesses)
+    lifetime.include(numbers.spanOf(block->findAncestorOpInBlock(*access.op)));
+  return lifetime;
+}
+
+/// From the first access to the last one, and all of each loop with one.
+Lifetime findLifeInLoops(const OpNumbers &numbers, ArrayRef<BufferAccess> accesses) {
+  Lifetime lifetime;
+  for (const BufferAccess &access : accesses)
+    for (Operation *op = access.op; !isa<tile::KernelOp>(op); op = op->getParentOp())
+      if (op == access.op || isa<scf::ForOp>(op))
+        lifetime.include(numbers.spanOf(op));
+  return lifetime;
+}
+
+llvm::MapVector<Value, Lifetime> findLifetimes(tile::KernelOp kernel, BufferLife life) {
+  llvm::MapVector<Value, SmallVector<BufferAccess>> accesses;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (const Access &access : getAccesses(op)) {
       if (!isa<BufferType>(access.memory.getType()))
         continue;
-      Lifetime lifetime{numbers[op], numbers[op]};
-      for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp())
-        if (isa<scf::ForOp>(parent))
-          lifetime.include({numbers[parent], lastInside[parent]});
-      lifetimes[access.memory].include(lifetime);
+      SmallVector<BufferAccess> &ofBuffer = accesses[access.memory];
+      if (ofBuffer.empty() || ofBuffer.back().op != op)
+        ofBuffer.push_back({op, false, false});
+      (access.writes ? ofBuffer.back().writes : ofBuffer.back().reads) = true;
     }
   });
+  OpNumbers numbers(kernel);
+  llvm::MapVector<Value, Lifetime> lifetimes;
+  for (auto &[buffer, ofBuffer] : accesses) {
+    std::optional<Lifetime> inIteration;
+    if (life == BufferLife::Iterations)
+      inIteration = findLifeInIteration(numbers, ofBuffer);
+    lifetimes[buffer] = inIteration ? *inIteration : findLifeInLoops(numbers, ofBuffer);
+  }
   return lifetimes;
 }
 
@@ -88,8 +142,8 @@ void placeRings(tile::KernelOp kernel, RolesOp roles, SharedPlan &plan) {
 
 } // namespace
 
-SharedPlan mlir::simt::planShared(tile::KernelOp kernel, const llvm::DenseMap<Operation *, int64_t> &slots) {
-  llvm::MapVector<Value, Lifetime> lifetimes = findLifetimes(kernel);
+SharedPlan mlir::simt::planShared(tile::KernelOp kernel, BufferLife life, const SlotCounts &slots) {
+  llvm::MapVector<Value, Lifetime> lifetimes = findLifetimes(kernel, life);
   SmallVector<AllocOp> allocs(kernel.getBlock()->getOps<AllocOp>());
   auto bytesOf = [&](AllocOp op) {
     BufferType type = op.getType();
@@ -114,4 +168,8 @@ SharedPlan mlir::simt::planShared(tile::KernelOp kernel, const llvm::DenseMap<Op
   if (!roles.empty())
     placeRings(kernel, *roles.begin(), plan);
   return plan;
+}
+
+BufferLife mlir::simt::chooseBufferLife(tile::KernelOp kernel, int64_t limit) {
+  return planShared(kernel, BufferLife::Loops).bytes > limit ? BufferLife::Iterations : BufferLife::Loops;
 }

@@ -17,13 +17,24 @@ struct SharedPlan {
   llvm::MapVector<Operation *, std::pair<int64_t, int64_t>> rings;
 };
 
-/// Buffers whose accesses do not overlap in time may share bytes. A buffer that a loop accesses is needed
-/// through all of the outermost such loop. The largest come first, each at the first place that is free, at a
-/// multiple of 1024 bytes where it is swizzled and of 16 otherwise. `slots` overrides the number of slots
-/// that a buffer's type has.
-SharedPlan
-planShared(tile::KernelOp kernel,
-           const llvm::DenseMap<Operation *, int64_t> &slots = llvm::DenseMap<Operation *, int64_t>());
+/// How long a buffer that loops access is needed.
+enum class BufferLife {
+  /// Through all of the outermost such loop: what shares its bytes is not in that loop.
+  Loops,
+  /// Where each iteration writes it before it reads it, from there to the iteration's last access. More
+  /// buffers share bytes, and barriers keep them apart.
+  Iterations
+};
+
+/// Slots that override the number that a buffer's type has.
+using SlotCounts = llvm::DenseMap<Operation *, int64_t>;
+
+/// Buffers that are not needed at the same time may share bytes. The largest come first, each at the first
+/// place that is free, at a multiple of 1024 bytes where it is swizzled and of 16 otherwise.
+SharedPlan planShared(tile::KernelOp kernel, BufferLife life, const SlotCounts &slots = SlotCounts());
+
+/// `Iterations` only where `Loops` needs more than `limit` bytes.
+BufferLife chooseBufferLife(tile::KernelOp kernel, int64_t limit);
 
 } // namespace mlir::simt
 #endif
