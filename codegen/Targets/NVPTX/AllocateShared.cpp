@@ -34,17 +34,17 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
 
   LogicalResult allocate(tile::KernelOp kernel) {
     SharedPlan plan = planShared(kernel, chooseBufferLife(kernel, shared));
+    LDBG() << "@" << kernel.getSymName() << ": " << plan.bytes << " bytes";
+    for (auto &[op, offset] : plan.offsets)
+      LDBG() << cast<AllocOp>(op).getName() << " at " << offset;
     if (plan.bytes > shared)
       return taylor::refuse(mlir::emitError(kernel.getLoc()))
              << "unsupported on this target: " << plan.bytes
              << " bytes of shared memory, where a block may use " << shared.getValue()
              << "; choose smaller tiles or fewer channels";
-    LDBG() << "@" << kernel.getSymName() << ": " << plan.bytes << " bytes";
     numBuffers += plan.offsets.size();
-    for (auto &[op, offset] : plan.offsets) {
-      LDBG() << cast<AllocOp>(op).getName() << " at " << offset;
+    for (auto &[op, offset] : plan.offsets)
       cast<AllocOp>(op).setOffset(offset);
-    }
     for (auto &[op, places] : plan.rings) {
       cast<RingOp>(op).setOffset(places.first);
       cast<RingOp>(op).setSignals(places.second);

@@ -222,6 +222,38 @@ def OverlapUses : Pass<"taylor-simt-overlap-uses", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
 }
 
+def SinkOperands : Pass<"taylor-simt-sink-operands", "::mlir::ModuleOp"> {
+  let summary = "operands of products are written when they are needed, where a block lacks room";
+  let description = [{
+    Rule: in a kernel whose buffers need more than `shared` bytes (taylor-simt-allocate-shared), the
+    write of a buffer moves down to the first op of its block that reads the buffer, and so does
+    what is computed for it alone. Operands of one product after another are then needed one after
+    another, and share bytes. Other kernels stay: there all operands are written first, behind one
+    barrier.
+
+    Buffers that are written at several places, that copies fill, or that a loop before the write
+    reads stay where they are.
+
+    ```mlir
+    simt.write %x, %a : ..
+    %y = tile.map (%p = %x) .. {..}
+    simt.write %y, %b : ..
+    %s = simt.dot fma %f, %a ..
+    %t = simt.dot fma %f, %b ..
+    // becomes, shared=1000
+    simt.write %x, %a : ..
+    %s = simt.dot fma %f, %a ..
+    %y = tile.map (%p = %x) .. {..}
+    simt.write %y, %b : ..
+    %t = simt.dot fma %f, %b ..
+    ```
+  }];
+  let options = [
+    Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
+  ];
+  let statistics = [Statistic<"numSunk", "sunk", "writes that were moved">];
+}
+
 def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
   let summary = "asynchronous copies, iterations ahead of their use in loops; all waits and barriers";
   let description = [{
@@ -259,7 +291,9 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     save barriers. Then come those that with one slot could be refilled only when they are needed
     again, then smaller ones. A buffer whose window the iteration's store replaces (running sums)
     gets four times as many slots: nothing there takes as long as memory, so copies of several
-    iterations should be under way.
+    iterations should be under way. Where the buffers of all loops do not fit next to each other,
+    even with one slot each, copies run ahead in innermost loops alone: those of a loop around
+    others would lie beside all that these need.
 
     **Elsewhere** a copy is its own group, and its wait and a barrier stand before the first read. A
     barrier separates two accesses of which one writes, also from one iteration to the next, unless

@@ -28,6 +28,7 @@ void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Machine &targ
   if (target.startsProducts)
     manager.addPass(
         createOverlapIterations({/*registers=*/210, target.sharedPerSM / 2, target.sharedPerBlock}));
+  manager.addPass(createSinkOperands({target.sharedPerBlock}));
   manager.addPass(
       createScheduleCopies({/*stages=*/2, target.sharedPerBlock, /*early=*/target.startsProducts}));
 }
@@ -70,8 +71,9 @@ void simt::registerSimtPipeline() {
   registerPassPipeline(
       "taylor-simt-pipeline",
       "tile programs to tiles over threads, with copies scheduled and buffers placed: "
-      "taylor-simt-assign-layouts, taylor-simt-schedule-copies, taylor-simt-allocate-shared and "
-      "taylor-simt-strip-products; for sm_90a also taylor-simt-overlap-iterations before the copies, and "
+      "taylor-simt-assign-layouts, taylor-simt-sink-operands, taylor-simt-schedule-copies, "
+      "taylor-simt-allocate-shared and taylor-simt-strip-products; for sm_90a also "
+      "taylor-simt-overlap-iterations before the copies, and "
       "taylor-simt-start-products and taylor-simt-fence-proxies at the end; with +roles "
       "taylor-simt-assign-roles after the layouts, with +persistent and +overlap "
       "taylor-simt-persist-blocks and taylor-simt-overlap-uses after it; with +early taylor-simt-start-early "

@@ -5,6 +5,7 @@
 #include "codegen/Targets/NVPTX/PipelineLoop.h"
 #include "codegen/Targets/NVPTX/PlaceBarriers.h"
 #include "codegen/Targets/NVPTX/RoleStreams.h"
+#include "codegen/Targets/NVPTX/SharedPlan.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -80,9 +81,14 @@ struct ScheduleCopies : simt::impl::ScheduleCopiesBase<ScheduleCopies> {
   LogicalResult schedule(tile::KernelOp kernel) {
     eraseUnread(kernel);
     SmallVector<scf::ForOp> loops;
+    // What a loop around others copies ahead lies beside all that those need.
+    bool isCrowded = chooseBufferLife(kernel, shared) == BufferLife::Iterations;
     // A member's loop over places copies what one place keeps: no iteration of it is ahead of another.
     kernel.walk([&](scf::ForOp loop) {
-      if (!loop->getParentOfType<RolesOp>())
+      bool holdsLoops = llvm::any_of(loop.getOps(), [](Operation &op) {
+        return op.walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      });
+      if (!loop->getParentOfType<RolesOp>() && !(isCrowded && holdsLoops))
         loops.push_back(loop);
     });
     WalkResult started = kernel.walk(
