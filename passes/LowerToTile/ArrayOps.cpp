@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tiles of formulas and reductions.
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/TileEmitter.h"
 #include "passes/LowerToTile/TileMath.h"
@@ -249,7 +249,7 @@ struct MapLowering : LoweringOpInterface::ExternalModel<MapLowering, MapOp> {
 };
 
 struct ReduceLowering : LoweringOpInterface::ExternalModel<ReduceLowering, ReduceOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     auto reduce = cast<ReduceOp>(op);
     auto onlyYielded = llvm::all_of(op->getUsers(), [](Operation *user) {
       return isa<YieldOp>(user) && isa<FunctionOp>(user->getParentOp());

@@ -2,7 +2,7 @@
 // Fewer kernels: what is ready early waits for a later kernel over the same axes. FusionPasses.td has the
 // rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/Passes.h"
 
 #define DEBUG_TYPE "taylor-delay-stores"
@@ -21,7 +21,7 @@ using fusion::KernelOp;
 
 /// The first stage at which a kernel reads a value, or the sums of a reduction over blocks of tokens.
 struct FirstReads {
-  FirstReads(const KeptValues &kept, ArrayRef<KernelOp> kernels) {
+  FirstReads(const FunctionMemory &kept, ArrayRef<KernelOp> kernels) {
     for (KernelOp kernel : kernels) {
       for (fusion::StoreOp store : kernel.getStores())
         note(kept.readsOf(store), kernel.getStage());
@@ -67,7 +67,7 @@ struct DelayStores : taylor::impl::DelayStoresPassBase<DelayStores> {
   }
   void runOnOperation() override {
     SmallVector<KernelOp> kernels = fusion::getKernels(getOperation());
-    KeptValues kept(getOperation());
+    FunctionMemory kept(getOperation());
     FirstReads firstReads(kept, kernels);
     for (KernelOp early : kernels) {
       if (!early.isLocal())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which kernels and sums serve only what callers may leave out. FusionPasses.td has the rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include <set>
@@ -51,7 +51,7 @@ private:
 
   FunctionOp function;
   YieldOp yield;
-  KeptValues kept;
+  FunctionMemory kept;
   DenseMap<Value, Demand> ofValues;
   DenseMap<Operation *, Demand> ofParts;
   int64_t count = 0;

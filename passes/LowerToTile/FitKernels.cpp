@@ -2,7 +2,7 @@
 // More memory, where two kernels would compute the same sums or a block has no room. FusionPasses.td has the
 // rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/TokenBytes.h"
@@ -42,7 +42,7 @@ private:
   /// Sums into columns, where others that wait for their turn leave no room.
   bool keepCrowdedColumns();
 
-  KeptValues kept;
+  FunctionMemory kept;
   SmallVector<KernelOp> kernels;
 };
 

@@ -2,7 +2,7 @@
 // A kernel for each value that has memory or is a result; those of one stage and grid share one.
 // FusionPasses.td has the rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/Passes.h"
 
@@ -72,7 +72,7 @@ private:
   ChannelAxis longAxisOf(const Root &root);
 
   FunctionOp function;
-  KeptValues kept;
+  FunctionMemory kept;
   OpBuilder builder;
   std::vector<Root> roots;
   SmallVector<KernelOp> kernels;

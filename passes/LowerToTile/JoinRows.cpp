@@ -2,7 +2,7 @@
 // A kernel that loops over keys stores what one over the same tokens would have computed for it.
 // FusionPasses.td has the rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/Passes.h"
 
@@ -35,7 +35,7 @@ private:
   /// Whether the kernel is local to tokens and loops over keys.
   bool loops(KernelOp kernel);
 
-  KeptValues kept;
+  FunctionMemory kept;
   SmallVector<KernelOp> kernels;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values that must have memory, as the rule of each operation says. FusionPasses.td has the rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/Passes.h"
 
 #define DEBUG_TYPE "taylor-keep-values"
@@ -21,7 +21,7 @@ struct KeepValues : taylor::impl::KeepValuesPassBase<KeepValues> {
     registerLowering(registry);
   }
   void runOnOperation() override {
-    KeptValues kept(getOperation());
+    FunctionMemory kept(getOperation());
     for (Operation &op : getOperation().getBody().front())
       if (auto lowering = dyn_cast<LoweringOpInterface>(op))
         lowering.chooseKept(kept);

@@ -2,8 +2,8 @@
 //
 // Assembles a tile program: its arrays, and a kernel for each `fusion.kernel`.
 #include "passes/Debug.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/FunctionRewrites.h"
-#include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/PairColumns.h"
 #include "passes/LowerToTile/PairDiagonals.h"

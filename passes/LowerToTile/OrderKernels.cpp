@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order of kernels, their names and their loops over keys. FusionPasses.td has the rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/PairTiles.h"
 #include "passes/LowerToTile/Passes.h"
 
@@ -33,7 +33,7 @@ SmallVector<KernelOp> sortKernels(FunctionOp function) {
 }
 
 /// The sums of the loops over keys that a kernel runs for what it stores.
-void addSums(KernelOp kernel, const KeptValues &kept) {
+void addSums(KernelOp kernel, const FunctionMemory &kept) {
   llvm::SetVector<Operation *> rowPairs;
   for (fusion::StoreOp store : kernel.getStores())
     rowPairs.insert_range(kept.readsOf(store).rowPairs);
@@ -55,7 +55,7 @@ std::string nameLocal(KernelOp kernel, bool isFinished) {
   return (isFinished ? "finish_" + name : name).str();
 }
 
-std::string nameOf(KernelOp kernel, const KeptValues &kept, uint64_t firstPairs) {
+std::string nameOf(KernelOp kernel, const FunctionMemory &kept, uint64_t firstPairs) {
   switch (kernel.getKind()) {
   case KernelKind::Angles:
     return "angles_" +
@@ -78,7 +78,7 @@ struct OrderKernels : taylor::impl::OrderKernelsPassBase<OrderKernels> {
     registerLowering(registry);
   }
   void runOnOperation() override {
-    KeptValues kept(getOperation());
+    FunctionMemory kept(getOperation());
     SmallVector<KernelOp> kernels = sortKernels(getOperation());
     uint64_t firstPairs = std::numeric_limits<int64_t>::max();
     for (KernelOp kernel : kernels)

@@ -2,7 +2,7 @@
 // In which order a kernel computes what it stores, so that few tiles live at once. FusionPasses.td has the
 // rule.
 #include "passes/Debug.h"
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/Passes.h"
 
 #define DEBUG_TYPE "taylor-order-stores"
@@ -21,7 +21,7 @@ using fusion::StoreOp;
 
 using Stores = std::vector<StoreOp>;
 
-Stores orderStores(Stores stores, const KeptValues &kept) {
+Stores orderStores(Stores stores, const FunctionMemory &kept) {
   llvm::sort(stores, [](StoreOp a, StoreOp b) {
     Operation *ofA = a.getValue().getDefiningOp(), *ofB = b.getValue().getDefiningOp();
     if (ofA == ofB)
@@ -73,7 +73,7 @@ struct OrderStores : taylor::impl::OrderStoresPassBase<OrderStores> {
     registerLowering(registry);
   }
   void runOnOperation() override {
-    KeptValues kept(getOperation());
+    FunctionMemory kept(getOperation());
     for (fusion::KernelOp kernel : fusion::getKernels(getOperation())) {
       Stores before = kernel.getStores(), after = orderStores(before, kept);
       if (before == after)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sums over pairs: which arrays have memory for them, and their tiles.
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/FunctionRewrites.h"
-#include "passes/LowerToTile/KeptValues.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/PairRows.h"
 #include "passes/LowerToTile/PairTiles.h"
@@ -16,7 +16,7 @@ using namespace taylor;
 
 /// Whether what an array holds past the last token meets a weight of 0 in a sum over tokens, and is no
 /// number.
-static bool spoilsSums(PairwiseOp pairs, Value array, const KeptValues &kept) {
+static bool spoilsSums(PairwiseOp pairs, Value array, const FunctionMemory &kept) {
   auto summedOver = [](PairOutput kind) -> AxisRef {
     return kind == PairOutput::Rows      ? nameOf(AxisRole::Key)
            : kind == PairOutput::Columns ? nameOf(AxisRole::Query)
@@ -33,7 +33,7 @@ static bool spoilsSums(PairwiseOp pairs, Value array, const KeptValues &kept) {
 namespace {
 
 struct PairwiseLowering : LoweringOpInterface::ExternalModel<PairwiseLowering, PairwiseOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     auto pairs = cast<PairwiseOp>(op);
     const TileSizes &sizes = kept.getSizes();
     bool rowsOnly = isRowsOnly(pairs), diagonals = hasDiagonalsOnGrid(pairs, sizes);

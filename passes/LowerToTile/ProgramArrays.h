@@ -4,7 +4,7 @@
 #ifndef TAYLOR_PASSES_LOWERTOTILE_PROGRAMARRAYS_H
 #define TAYLOR_PASSES_LOWERTOTILE_PROGRAMARRAYS_H
 
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/TileEmitter.h"
 
 namespace taylor {
@@ -52,7 +52,7 @@ private:
 
   FunctionOp function;
   const TileSizes &sizes;
-  KeptValues kept;
+  FunctionMemory kept;
   ArrayMemory memory;
   llvm::DenseMap<mlir::Value, mlir::Value> homes;
   llvm::DenseMap<mlir::Operation *, mlir::Value> partsHomes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // States of the chunked and the recurrent form: which arrays have memory for them, and their tiles.
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/StateReads.h"
 
@@ -13,7 +13,7 @@ using namespace taylor;
 namespace {
 
 struct EdgeLowering : LoweringOpInterface::ExternalModel<EdgeLowering, EdgeOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     kept.keep(op->getOperand(0), "other tokens read it");
   }
   bool readsElsewhere(Operation *) const { return true; }
@@ -23,7 +23,7 @@ struct EdgeLowering : LoweringOpInterface::ExternalModel<EdgeLowering, EdgeOp> {
 };
 
 struct StatesLowering : LoweringOpInterface::ExternalModel<StatesLowering, StatesOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     auto states = cast<StatesOp>(op);
     for (Value state : states.getResults())
       kept.keep(state, "other blocks read a state");
@@ -38,7 +38,7 @@ struct StatesLowering : LoweringOpInterface::ExternalModel<StatesLowering, State
 };
 
 struct StepStatesLowering : LoweringOpInterface::ExternalModel<StepStatesLowering, StepStatesOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     auto steps = cast<StepStatesOp>(op);
     for (Value result : steps.getResults())
       kept.keep(result, "a recurrence works in its memory");
@@ -64,7 +64,7 @@ struct StepStatesLowering : LoweringOpInterface::ExternalModel<StepStatesLowerin
 
 /// Of what reads states, a panel of features at a time.
 template <typename Model, typename Op> struct PanelLowering : LoweringOpInterface::ExternalModel<Model, Op> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     for (Value operand : op->getOperands())
       if (arrayTypeOf(operand).has(AxisRole::Feature))
         kept.keep(operand, "other blocks read a state");

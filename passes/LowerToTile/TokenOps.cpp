@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tiles of the operations along tokens: scans, alignments, convolutions, rotations, gated sums.
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/TileEmitter.h"
 #include "passes/LowerToTile/TileMath.h"
@@ -371,7 +371,7 @@ template <typename Model, typename Op> struct TokenLowering : LoweringOpInterfac
 };
 
 struct AlignLowering : TokenLowering<AlignLowering, AlignOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     kept.keep(op->getOperand(0), "other tokens read it");
   }
   Value emitTile(Operation *op, Value, TileEmitter &emitter, Frame &frame) const {
@@ -380,7 +380,7 @@ struct AlignLowering : TokenLowering<AlignLowering, AlignOp> {
 };
 
 struct ConvolveLowering : TokenLowering<ConvolveLowering, ConvolveOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     auto convolve = cast<ConvolveOp>(op);
     kept.keep(convolve.getArray(), "each tap of a convolution reads it");
     if (convolve.getWithin())
@@ -394,7 +394,7 @@ struct ConvolveLowering : TokenLowering<ConvolveLowering, ConvolveOp> {
 };
 
 struct ScanLowering : TokenLowering<ScanLowering, ScanOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     auto scan = cast<ScanOp>(op);
     if (!scan.isShift())
       kept.keep(scan, "it is summed token after token");
@@ -437,7 +437,7 @@ struct ScanLowering : TokenLowering<ScanLowering, ScanOp> {
 };
 
 struct RopeLowering : LoweringOpInterface::ExternalModel<RopeLowering, RopeOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     if (Value positions = anglesOf(cast<RopeOp>(op)).positions)
       kept.keep(positions, "a table of angles is made of it");
   }
@@ -450,7 +450,7 @@ struct RopeLowering : LoweringOpInterface::ExternalModel<RopeLowering, RopeOp> {
 };
 
 struct GatedSumLowering : TokenLowering<GatedSumLowering, GatedSumOp> {
-  void chooseKept(Operation *op, KeptValues &kept) const {
+  void chooseKept(Operation *op, FunctionMemory &kept) const {
     for (Value operand : op->getOperands()) // read token by token
       kept.keep(operand, "it is read token after token");
     kept.keep(op->getResult(0), "it is summed token after token");

@@ -2,7 +2,7 @@
 // The CPU backend as the driver sees it.
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_CPUTARGET_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_CPUTARGET_H
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "codegen/Targets/Target.h"
 
 namespace mlir::tile::cpu {

@@ -3,7 +3,7 @@
 // which ops run in one sweep, and where in the thread's scratch a tile lives. README.md explains the rules.
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_KERNELPLAN_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_KERNELPLAN_H
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "dialect/Tile/TileDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>

@@ -4,7 +4,7 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_TILEMODEL_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_TILEMODEL_H
 
-#include "codegen/Targets/NVPTX/Targets.h"
+#include "codegen/Targets/NVPTX/Machines.h"
 #include "dialect/Tile/TileSizes.h"
 
 namespace mlir::simt {

@@ -4,8 +4,8 @@
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
 #include "runtime/lab/bench/Commands.h"
-#include "runtime/lab/bench/Compiled.h"
 #include "runtime/lab/bench/Plan.h"
+#include "runtime/lab/bench/SpecKernels.h"
 #include "runtime/ptx/Interpreter.h"
 #include <ATen/ATen.h>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of CPU targets: what code generation needs to know of a machine, as numbers.
-#ifndef TAYLOR_CODEGEN_TARGETS_CPU_TARGETS_H
-#define TAYLOR_CODEGEN_TARGETS_CPU_TARGETS_H
+#ifndef TAYLOR_CODEGEN_TARGETS_CPU_PROCESSORS_H
+#define TAYLOR_CODEGEN_TARGETS_CPU_PROCESSORS_H
 #include "mlir/Support/LLVM.h"
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one table of all targets' names.
-#include "codegen/Targets/NVPTX/Targets.h"
 #include "codegen/Targets/CPU/CPUTarget.h"
 #include "codegen/Targets/Choices.h"
+#include "codegen/Targets/NVPTX/Machines.h"
 #include "codegen/Targets/NVPTX/NVPTXTarget.h"
 #include "codegen/Targets/Target.h"
 

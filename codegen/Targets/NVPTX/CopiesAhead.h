@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies of a loop issued iterations ahead of their use.
-#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_PIPELINELOOP_H
-#define TAYLOR_CODEGEN_TARGETS_NVPTX_PIPELINELOOP_H
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_COPIESAHEAD_H
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_COPIESAHEAD_H
 #include "codegen/Targets/NVPTX/PlaceBarriers.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What of a function has memory, as its `fusion.keep` say, and what computing a value therefore reads.
-#ifndef TAYLOR_PASSES_LOWERTOTILE_KEPTVALUES_H
-#define TAYLOR_PASSES_LOWERTOTILE_KEPTVALUES_H
+#ifndef TAYLOR_PASSES_LOWERTOTILE_FUNCTIONMEMORY_H
+#define TAYLOR_PASSES_LOWERTOTILE_FUNCTIONMEMORY_H
 
 #include "passes/LowerToTile/FusionDialect.h"
 #include "passes/LowerToTile/LoweringInterface.h"
@@ -30,10 +30,10 @@ struct Needs {
   bool contains(mlir::Value tile) const { return sums.contains(tile) || loaded.contains(tile); }
 };
 
-class KeptValues {
+class FunctionMemory {
 public:
   /// Reads the function's plan and its `fusion.keep`.
-  explicit KeptValues(FunctionOp function);
+  explicit FunctionMemory(FunctionOp function);
 
   const TileSizes &getSizes() const { return sizes; }
   bool contains(mlir::Value value) const { return values.contains(value); }
@@ -110,7 +110,7 @@ bool isOptional(FunctionOp function, unsigned result);
 llvm::SmallVector<AxisRef> gridAxes(llvm::ArrayRef<mlir::Value> arrays, mlir::Operation *op = nullptr);
 
 /// All results of an operation that something reads; returns whether one had no memory yet.
-bool keepResults(KeptValues &kept, mlir::Operation *op, llvm::StringRef because);
+bool keepResults(FunctionMemory &kept, mlir::Operation *op, llvm::StringRef because);
 
 } // namespace taylor
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/lab/bench/Compiled.h"
+#include "runtime/lab/bench/SpecKernels.h"
 
 #include "runtime/Cache.h"
 #include "runtime/Call.h"

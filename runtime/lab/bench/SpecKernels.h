@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that taylorc makes of a specification, in the interpreter of PTX.
-#ifndef TAYLOR_RUNTIME_LAB_BENCH_COMPILED_H
-#define TAYLOR_RUNTIME_LAB_BENCH_COMPILED_H
+#ifndef TAYLOR_RUNTIME_LAB_BENCH_SPECKERNELS_H
+#define TAYLOR_RUNTIME_LAB_BENCH_SPECKERNELS_H
 #include "runtime/lab/bench/Commands.h"
 #include "runtime/lab/bench/Plan.h"
 #include "runtime/ptx/Interpreter.h"

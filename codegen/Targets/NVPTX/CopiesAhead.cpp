@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One loop's copies ahead of their use. Positions are places in the loop's body: position p is before its op
 // number p.
-#include "codegen/Targets/NVPTX/PipelineLoop.h"
+#include "codegen/Targets/NVPTX/CopiesAhead.h"
 #include "codegen/Targets/NVPTX/SharedPlan.h"
 #include "dialect/Sources.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

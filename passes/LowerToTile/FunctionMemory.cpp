@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/LowerToTile/KeptValues.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace taylor;
 
-KeptValues::KeptValues(FunctionOp function) : function(function), sizes(tile::getTileSizes(function)) {
+FunctionMemory::FunctionMemory(FunctionOp function)
+    : function(function), sizes(tile::getTileSizes(function)) {
   for (fusion::KeepOp keep : fusion::getKept(function)) {
     if (keep.getParts())
       parts.insert(keep.getValue().getDefiningOp());
@@ -23,7 +24,7 @@ KeptValues::KeptValues(FunctionOp function) : function(function), sizes(tile::ge
   }
 }
 
-StringAttr KeptValues::getReason(Value value, bool ofParts) const {
+StringAttr FunctionMemory::getReason(Value value, bool ofParts) const {
   for (fusion::KeepOp keep : fusion::getKept(function))
     if (keep.getValue() == value && keep.getParts() == ofParts)
       return keep.getBecauseAttr();
@@ -34,24 +35,24 @@ StringAttr KeptValues::getReason(Value value, bool ofParts) const {
 // Keeping more
 //===----------------------------------------------------------------------===//
 
-bool KeptValues::keep(Value value, StringRef because) {
+bool FunctionMemory::keep(Value value, StringRef because) {
   if (isa<BlockArgument>(value) || !values.insert(value))
     return false;
   newValues.try_emplace(value, because.str());
   return true;
 }
 
-void KeptValues::keepSummed(Value vectors) {
+void FunctionMemory::keepSummed(Value vectors) {
   if (!isFinitePastEnd(vectors))
     keep(vectors, "past the last token it may be no number");
 }
 
-void KeptValues::keepParts(ReduceOp op) {
+void FunctionMemory::keepParts(ReduceOp op) {
   if (parts.insert(op))
     newParts.push_back(op);
 }
 
-bool KeptValues::keepApart(Value sum, StringRef because) {
+bool FunctionMemory::keepApart(Value sum, StringRef because) {
   keep(sum, because);
   if (!apart.insert(sum).second)
     return false;
@@ -59,7 +60,7 @@ bool KeptValues::keepApart(Value sum, StringRef because) {
   return true;
 }
 
-int64_t KeptValues::write() {
+int64_t FunctionMemory::write() {
   Block &body = function.getBody().front();
   SmallVector<fusion::KernelOp> kernels = fusion::getKernels(function);
   OpBuilder builder(kernels.empty() ? body.getTerminator() : kernels.front().getOperation());
@@ -87,13 +88,13 @@ int64_t KeptValues::write() {
 // Questions
 //===----------------------------------------------------------------------===//
 
-bool KeptValues::isFinitePastEnd(Value array) const {
+bool FunctionMemory::isFinitePastEnd(Value array) const {
   return isFiniteOfZeros(array, [&](Value value) {
     return values.contains(value) || (isa<BlockArgument>(value) && !tokenAxis(arrayTypeOf(value)).empty());
   });
 }
 
-bool KeptValues::readsSums(Value value) const {
+bool FunctionMemory::readsSums(Value value) const {
   llvm::SetVector<Value> sources; // each once: values share operands
   sources.insert(value);
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -107,7 +108,7 @@ bool KeptValues::readsSums(Value value) const {
   return false;
 }
 
-bool KeptValues::fitsBlock(Value value, int64_t tokens, int64_t waiting) const {
+bool FunctionMemory::fitsBlock(Value value, int64_t tokens, int64_t waiting) const {
   if (sizes.productBytes && countProductBytes(value, values, tokens) > sizes.productBytes)
     return false;
   return !sizes.blockBytes || (countTokenBytes(value, values) + waiting) * tokens <= sizes.blockBytes;
@@ -152,7 +153,7 @@ SmallVector<AxisRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
   return axes;
 }
 
-bool taylor::keepResults(KeptValues &kept, Operation *op, StringRef because) {
+bool taylor::keepResults(FunctionMemory &kept, Operation *op, StringRef because) {
   bool any = false;
   for (Value result : op->getResults())
     if (!result.use_empty())
@@ -164,8 +165,8 @@ bool taylor::keepResults(KeptValues &kept, Operation *op, StringRef because) {
 // What computing a value reads
 //===----------------------------------------------------------------------===//
 
-void KeptValues::collect(Value value, Reads &reads, llvm::SmallPtrSetImpl<Operation *> &seen,
-                         bool anew) const {
+void FunctionMemory::collect(Value value, Reads &reads, llvm::SmallPtrSetImpl<Operation *> &seen,
+                             bool anew) const {
   if (isa<BlockArgument>(value))
     return;
   if ((values.contains(value) && !anew) || isSummedApart(value)) {
@@ -190,18 +191,18 @@ void KeptValues::collect(Value value, Reads &reads, llvm::SmallPtrSetImpl<Operat
     collect(operand, reads, seen, /*anew=*/false);
 }
 
-Reads KeptValues::readsOf(Value value) const {
+Reads FunctionMemory::readsOf(Value value) const {
   Reads reads;
   llvm::SmallPtrSet<Operation *, 16> seen;
   collect(value, reads, seen, /*anew=*/true);
   return reads;
 }
 
-Reads KeptValues::readsOf(fusion::StoreOp store) const {
+Reads FunctionMemory::readsOf(fusion::StoreOp store) const {
   return store.getParts() ? readsOfOperands(store.getValue().getDefiningOp()) : readsOf(store.getValue());
 }
 
-Reads KeptValues::readsOfOperands(Operation *op) const {
+Reads FunctionMemory::readsOfOperands(Operation *op) const {
   Reads reads;
   llvm::SmallPtrSet<Operation *, 16> seen;
   for (Value operand : op->getOperands())
@@ -209,12 +210,12 @@ Reads KeptValues::readsOfOperands(Operation *op) const {
   return reads;
 }
 
-Reads KeptValues::readsOfPlanned(fusion::KernelOp kernel) const {
+Reads FunctionMemory::readsOfPlanned(fusion::KernelOp kernel) const {
   Operation *planned = kernel.getPlanned();
   return planned ? readsOfOperands(planned) : Reads();
 }
 
-void KeptValues::collectNeeds(Value value, Needs &needs) const {
+void FunctionMemory::collectNeeds(Value value, Needs &needs) const {
   Operation *op = value.getDefiningOp();
   if (op && isa<PairwiseOp>(op)) {
     needs.sums.insert(value);
@@ -229,7 +230,7 @@ void KeptValues::collectNeeds(Value value, Needs &needs) const {
       collectNeeds(operand, needs);
 }
 
-Needs KeptValues::needsOf(Value value) const {
+Needs FunctionMemory::needsOf(Value value) const {
   Needs needs;
   collectNeeds(value, needs);
   return needs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of GPUs: what code generation needs to know of them, as numbers.
-#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_TARGETS_H
-#define TAYLOR_CODEGEN_TARGETS_NVPTX_TARGETS_H
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_MACHINES_H
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_MACHINES_H
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
