@@ -3,9 +3,8 @@
 // rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/FunctionMemory.h"
-#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/Passes.h"
-#include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "mlir/Pass/PassManager.h"

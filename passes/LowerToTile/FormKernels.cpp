@@ -3,7 +3,7 @@
 // FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/FunctionMemory.h"
-#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/Passes.h"
 
 #include "dialect/Sources.h"

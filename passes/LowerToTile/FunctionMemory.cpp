@@ -6,8 +6,7 @@
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Tile/TileDialect.h"
 #include "passes/Algebra/ScalarRanges.h"
-#include "passes/LowerToTile/PairTiles.h"
-#include "passes/LowerToTile/TokenBytes.h"
+#include "passes/LowerToTile/KernelGrid.h"
 
 using namespace mlir;
 using namespace taylor;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/FunctionRewrites.h"
+#include "passes/Algebra/Factors.h"
 #include "passes/Algebra/PairwiseRewrite.h"
-#include "passes/Algebra/RowFactors.h"
-#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/VisibleRanges.h"
 #include "passes/Specification/DocumentMask.h"
 #include "passes/States/SeparableSums.h"

@@ -2,7 +2,7 @@
 // The order of kernels, their names and their loops over keys. FusionPasses.td has the rule.
 #include "passes/Debug.h"
 #include "passes/LowerToTile/FunctionMemory.h"
-#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/Passes.h"
 
 #define DEBUG_TYPE "taylor-order-kernels"

@@ -5,7 +5,7 @@
 #ifndef TAYLOR_PASSES_LOWERTOTILE_PAIRCOLUMNS_H
 #define TAYLOR_PASSES_LOWERTOTILE_PAIRCOLUMNS_H
 
-#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/VisibleWalk.h"
 
 namespace taylor {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/PairDiagonals.h"
 
-#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/KernelGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

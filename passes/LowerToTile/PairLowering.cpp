@@ -3,10 +3,9 @@
 // Sums over pairs: which arrays have memory for them, and their tiles.
 #include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/FunctionRewrites.h"
+#include "passes/LowerToTile/KernelGrid.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 #include "passes/LowerToTile/PairRows.h"
-#include "passes/LowerToTile/PairTiles.h"
-#include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"

@@ -2,7 +2,7 @@
 #include "passes/LowerToTile/PairRows.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "passes/LowerToTile/PairTiles.h"
+#include "passes/LowerToTile/KernelGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

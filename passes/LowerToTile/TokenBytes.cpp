@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/LowerToTile/TokenBytes.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/LowerToTile/FunctionMemory.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/VisibleRanges.h"
 #include "passes/Specification/DocumentMask.h"
-#include "passes/Specification/PositionConditions.h"
+#include "passes/Specification/MaskConditions.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -26,7 +26,7 @@ struct Machine {
       false;                // the same: blocks with roles go from place to place (taylor-simt-persist-blocks)
   bool startsEarly = false; // an experiment: kernels use dependent launches (taylor-simt-start-early)
   bool computesOperands = false;  // an experiment: loops compute their operands, rotated keys for one
-  bool hasLongTiles = false;      // an experiment: further tiles for long sequences (LongTiles.h)
+  bool hasLongTiles = false;      // an experiment: further tiles for long sequences (LongTiles.cpp)
   int64_t registersPerSM = 65536; // of 32 bits
   int64_t registersPerThread = 255;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/TileModel.h"
-#include "codegen/Targets/NVPTX/SmallerTiles.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products and quotients in scalar regions, as factors.
-#ifndef TAYLOR_PASSES_ALGEBRA_FACTORLISTS_H
-#define TAYLOR_PASSES_ALGEBRA_FACTORLISTS_H
+// Products and quotients in scalar regions, as factors; the factor of a map that its rows have.
+#ifndef TAYLOR_PASSES_ALGEBRA_FACTORS_H
+#define TAYLOR_PASSES_ALGEBRA_FACTORS_H
 
 #include "dialect/Taylor/TaylorDialect.h"
 
@@ -32,6 +32,14 @@ bool cancelProducts(mlir::Block &block);
 
 /// Erases scalars without a use, last ones first.
 void eraseUnusedScalars(mlir::Block &block);
+
+/// x, an argument of the function with the axes of `map`, if the map is x times something without channels;
+/// else null.
+mlir::Value findRowFactored(MapOp map);
+
+/// The factor a, as a map of its own: the same formula with x = 1, over the axes without channels, and 0
+/// where the map is guarded.
+mlir::Value buildRowFactor(mlir::OpBuilder &builder, MapOp map, mlir::Value x);
 
 } // namespace taylor
 

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a parser says of words and values that it does not know.
-#ifndef TAYLOR_DIALECT_TAYLOR_PARSERMESSAGES_H
-#define TAYLOR_DIALECT_TAYLOR_PARSERMESSAGES_H
+#ifndef TAYLOR_DIALECT_TAYLOR_TEXTPARSING_H
+#define TAYLOR_DIALECT_TAYLOR_TEXTPARSING_H
 
 #include "dialect/Taylor/TaylorDialect.h"
 
 namespace taylor {
+
+/// The text at a place up to the next blank, comma or closing parenthesis, at most 16 characters, for
+/// messages.
+llvm::StringRef textAt(llvm::SMLoc loc);
+
+/// `8`, `0.5`, `1.0e-5`, each also with a minus. Fails, with what was expected, on anything else.
+mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &number);
+
+/// `(number)`.
+mlir::ParseResult parseNumberInParentheses(mlir::AsmParser &parser, double &number);
 
 /// Fails, with what may stand there, where a word stands behind the optional ones of an operation, which come
 /// in the order of `known`.

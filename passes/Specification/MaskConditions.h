@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conditions that compare the positions of a query and a key.
-#ifndef TAYLOR_PASSES_SPECIFICATION_POSITIONCONDITIONS_H
-#define TAYLOR_PASSES_SPECIFICATION_POSITIONCONDITIONS_H
+// What the conditions of a mask say of positions, and masks that hide every pair.
+#ifndef TAYLOR_PASSES_SPECIFICATION_MASKCONDITIONS_H
+#define TAYLOR_PASSES_SPECIFICATION_MASKCONDITIONS_H
 
 #include "dialect/Taylor/TaylorDialect.h"
 
@@ -22,6 +22,18 @@ std::optional<llvm::SmallVector<PositionCondition, 2>> readPositions(mlir::arith
 /// Whether no query sees any key, however many there are and wherever queries begin: what these conditions on
 /// positions, which all hold (`causal`: u <= t too), exclude. False where it is not known.
 bool hideEveryPair(mlir::ValueRange conditions, bool causal);
+
+/// Sizes of d and e; 0: not known.
+struct ChannelSizes {
+  int64_t d = 0, e = 0;
+};
+
+/// In the formulas inside `root`, replaces parameters and sizes of channels by their numbers.
+void replaceNumbers(mlir::Operation *root, mlir::DictionaryAttr parameters, ChannelSizes sizes);
+
+/// Fails, with an error at the sum, where its mask hides every pair whatever the numbers of tokens, with the
+/// specification's parameters as they are set.
+mlir::LogicalResult checkMasks(SpecOp spec, ChannelSizes sizes);
 
 } // namespace taylor
 
