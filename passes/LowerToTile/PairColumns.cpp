@@ -43,8 +43,8 @@ SmallVector<Value> PairColumns::forHeads(Frame &block, ValueRange carried,
 void PairColumns::zeroKind(PairOutput kind, Frame &frame) {
   for (auto [index, plan] : llvm::enumerate(results))
     if (op.getSum(index).getKind() == kind)
-      tiles.ifRequested(plan,
-                        [&] { emitter.store(tiles.zerosOf(index, frame).front(), plan.memory, frame); });
+      loops.tiles.ifRequested(
+          plan, [&] { emitter.store(loops.tiles.zerosOf(index, frame).front(), plan.memory, frame); });
 }
 
 void PairColumns::zeroRows(Frame &rows) { zeroKind(PairOutput::Rows, rows); }
@@ -72,7 +72,7 @@ VisibleRange PairColumns::visibleQueries(const Frame &columns) {
   Location loc = emitter.loc;
   Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)),
         keys = emitter.size(AxisRole::Key);
-  VisibleRange range = ranges.queriesOf(
+  VisibleRange range = loops.ranges.queriesOf(
       builder, loc, columns.uStart, emitter.lastKey(columns),
       [&](Value array, Value position) { return emitter.lookup(array, position, columns); },
       emitter.sizes.alignsQueries ? columnTile(op, emitter.sizes).queries : 1);
@@ -90,7 +90,7 @@ void PairColumns::addToMemory(const Frame &pair, ValueRange weights, Value visib
     bool isDiagonals = sum.getKind() == PairOutput::Diagonals;
     if (sum.getKind() != PairOutput::Rows && !isDiagonals)
       continue;
-    tiles.ifRequested(plan, [&] {
+    loops.tiles.ifRequested(plan, [&] {
       Frame inside = pair;
       Value weight = weights[sum.getYielded()];
       Value value;
@@ -109,10 +109,10 @@ void PairColumns::addToMemory(const Frame &pair, ValueRange weights, Value visib
 
 SmallVector<Value> PairColumns::addToColumns(const Columns &columns, Frame &pair, ValueRange carried,
                                              const Masking &ofTile) {
-  SmallVector<Value> products = tiles.emitProducts(pair), next;
-  Masking masking = masks.maskProduct(pair, products, ofTile);
-  SmallVector<Value> weights = masks.emitWeights(pair, products, /*maximum=*/{}, masking);
-  Value visible = masks.emitVisible(pair, ofTile);
+  SmallVector<Value> products = loops.tiles.emitProducts(pair), next;
+  Masking masking = loops.masks.maskProduct(pair, products, ofTile);
+  SmallVector<Value> weights = loops.masks.emitWeights(pair, products, /*maximum=*/{}, masking);
+  Value visible = loops.masks.emitVisible(pair, ofTile);
   for (auto [index, before] :
        llvm::zip(llvm::concat<const int64_t>(columns.ofGroup, columns.ofHead), carried)) {
     PairSumAttr sum = op.getSum(index);
@@ -121,7 +121,7 @@ SmallVector<Value> PairColumns::addToColumns(const Columns &columns, Frame &pair
       SmallVector<AxisRef> over{AxisRole::Query};
       if (sum.getKind() == PairOutput::Total)
         over.push_back(AxisRole::Key);
-      return tiles.addContracted(before, weights[sum.getYielded()], row, over, visible);
+      return loops.tiles.addContracted(before, weights[sum.getYielded()], row, over, visible);
     }));
   }
   addToMemory(pair, weights, visible);
@@ -129,18 +129,18 @@ SmallVector<Value> PairColumns::addToColumns(const Columns &columns, Frame &pair
 }
 
 void PairColumns::emitKeyOperands(Frame &keys, function_ref<bool(ArrayType)> which) {
-  if (masks.endsKeyLoads()) {
+  if (loops.masks.endsKeyLoads()) {
     Value end = emitter.add(emitter.size(tile::kOffset), emitter.size(AxisRole::Query));
     keys.uEnd = arith::MinSIOp::create(emitter.builder, emitter.loc, end, emitter.size(AxisRole::Key));
   }
-  tiles.emitOperands(keys, which);
+  loops.tiles.emitOperands(keys, which);
   keys.uEnd = {};
 }
 
 SmallVector<Value> PairColumns::emitHead(const Columns &columns, Frame &head, ValueRange groupSums) {
   emitKeyOperands(head, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Query); });
   SmallVector<Value> carried(groupSums);
-  carried.append(tiles.zerosOf(columns.ofHead, head));
+  carried.append(loops.tiles.zerosOf(columns.ofHead, head));
   int64_t step = columnTile(op, emitter.sizes).queries;
   SmallVector<int64_t> summed = llvm::map_to_vector(
       op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
@@ -148,18 +148,18 @@ SmallVector<Value> PairColumns::emitHead(const Columns &columns, Frame &head, Va
   masking.masked = masking.edgeOfQueries = true;
   // Queries and keys may hold what is no number, the saved maximum of a row among it; only pairs that are
   // visible hand it on.
-  masking.product = masks.chooseProduct(summed, [](ArrayType type) {
+  masking.product = loops.masks.chooseProduct(summed, [](ArrayType type) {
     return !ScoreTiles::varies(type, AxisRole::Query) && !ScoreTiles::varies(type, AxisRole::Key);
   });
   VisibleRange range = visibleQueries(head);
-  SmallVector<Value> sums = walk.emit(range, step, step, carried, masking,
-                                      [&](Value i, ValueRange carried, const Masking &masking) {
-                                        Frame pair = head;
-                                        pair.tStart = i;
-                                        pair.tSize = step;
-                                        masks.endLoads(pair, AxisRole::Query, range.end);
-                                        return addToColumns(columns, pair, carried, masking);
-                                      });
+  SmallVector<Value> sums = loops.walk.emit(range, step, step, carried, masking,
+                                            [&](Value i, ValueRange carried, const Masking &masking) {
+                                              Frame pair = head;
+                                              pair.tStart = i;
+                                              pair.tSize = step;
+                                              loops.masks.endLoads(pair, AxisRole::Query, range.end);
+                                              return addToColumns(columns, pair, carried, masking);
+                                            });
   if (!columns.ofHead.empty())
     finish(columns, columns.ofHead, ArrayRef(sums).drop_front(groupSums.size()), head);
   sums.truncate(groupSums.size());
@@ -169,22 +169,22 @@ SmallVector<Value> PairColumns::emitHead(const Columns &columns, Frame &head, Va
 void PairColumns::finish(const Columns &columns, ArrayRef<int64_t> complete, ValueRange sums,
                          const Frame &frame) {
   Frame done = frame;
-  if (masks.endsKeyLoads())
+  if (loops.masks.endsKeyLoads())
     done.tiles.clear(); // what else reads keys reads those too that no query sees
   for (auto [index, sum] : llvm::zip(complete, sums)) {
     const PairResult &plan = results[index];
     if (op.getSum(index).getKind() == PairOutput::Columns)
       done.tiles[op.getResult(index)] = sum;
     else if (keysOnGrid)
-      tiles.ifRequested(plan, [&, sum = sum] { emitter.store(sum, plan.memory, frame); });
+      loops.tiles.ifRequested(plan, [&, sum = sum] { emitter.store(sum, plan.memory, frame); });
     else
-      tiles.ifRequested(plan, [&, sum = sum] { emitter.accumulate(sum, plan.memory, frame); });
+      loops.tiles.ifRequested(plan, [&, sum = sum] { emitter.accumulate(sum, plan.memory, frame); });
   }
   columns.finish(done);
 }
 
 void PairColumns::emitKeys(const Columns &columns, Frame &keys) {
-  SmallVector<Value> zeros = tiles.zerosOf(columns.ofGroup, keys);
+  SmallVector<Value> zeros = loops.tiles.zerosOf(columns.ofGroup, keys);
   if (loopsOverHeads(keys))
     emitKeyOperands(keys, [](ArrayType type) {
       return !ScoreTiles::varies(type, AxisRole::Query) && !type.has(AxisRole::Head);

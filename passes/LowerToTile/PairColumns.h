@@ -14,8 +14,8 @@ namespace taylor {
 class PairColumns {
 public:
   PairColumns(TileEmitter &emitter, PairwiseOp op, llvm::ArrayRef<PairResult> results)
-      : emitter(emitter), op(op), results(results), keysOnGrid(hasKeysOnGrid(op, emitter.sizes)), ranges(op),
-        tiles(emitter, op), masks(tiles, ranges), walk(emitter) {}
+      : emitter(emitter), op(op), results(results), keysOnGrid(hasKeysOnGrid(op, emitter.sizes)),
+        loops(emitter, op) {}
 
   /// The loops over keys and queries of one batch and group (or head). `finish` is called where sums into
   /// columns are complete, with them as tiles of its frame: once per head, once per group.
@@ -63,10 +63,7 @@ private:
   PairwiseOp op;
   llvm::ArrayRef<PairResult> results;
   bool keysOnGrid;
-  VisibleRanges ranges;
-  ScoreTiles tiles;
-  MaskedScores masks;
-  VisibleWalk walk;
+  PairLoops loops;
 };
 
 } // namespace taylor

@@ -27,8 +27,8 @@ void PairDiagonals::emitWalk(Frame &block, Value walk) {
       arith::MinSIOp::create(builder, loc, blocksOf(AxisRole::Query), emitter.add(walk, emitter.constant(1)));
   shift = times(shift);
   Value lag = emitter.add(emitter.size(tile::kOffset), shift);
-  Value visible = ranges.mayHold(builder, loc, sub(lag, emitter.constant(step - 1)),
-                                 emitter.add(lag, emitter.constant(step - 1)));
+  Value visible = loops.ranges.mayHold(builder, loc, sub(lag, emitter.constant(step - 1)),
+                                       emitter.add(lag, emitter.constant(step - 1)));
   if (visible)
     last = arith::SelectOp::create(builder, loc, visible, last, first);
 
@@ -42,19 +42,20 @@ void PairDiagonals::emitWalk(Frame &block, Value walk) {
       op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
   masking.product = findMaskedProduct(op, summed, [](Value) { return true; });
   Frame origin = at(emitter.constant(0));
-  SmallVector<Value> zeros(op.getNumResults(), emitter.splat(tiles.pairType(origin), 0.0));
+  SmallVector<Value> zeros(op.getNumResults(), emitter.splat(loops.tiles.pairType(origin), 0.0));
   SmallVector<Value> sums =
       emitter.loop(times(first), times(last), step, zeros, [&](Value queries, ValueRange carried) {
         Frame pair = at(queries);
-        SmallVector<Value> products = tiles.emitProducts(pair), next;
-        Masking ofTile = masks.maskProduct(pair, products, masking);
-        SmallVector<Value> weights = masks.emitWeights(pair, products, /*maximum=*/{}, ofTile);
+        SmallVector<Value> products = loops.tiles.emitProducts(pair), next;
+        Masking ofTile = loops.masks.maskProduct(pair, products, masking);
+        SmallVector<Value> weights = loops.masks.emitWeights(pair, products, /*maximum=*/{}, ofTile);
         for (auto [sum, before] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), carried))
           next.push_back(emitter.combine(Reduction::Sum, before, weights[sum.getYielded()]));
         return next;
       });
   for (auto [sum, plan] : llvm::zip(sums, results))
-    tiles.ifRequested(plan, [&, sum = sum, &plan = plan] { emitter.storeWalk(sum, plan.memory, origin); });
+    loops.tiles.ifRequested(plan,
+                            [&, sum = sum, &plan = plan] { emitter.storeWalk(sum, plan.memory, origin); });
 }
 
 void PairDiagonals::emit(Frame &block, Value blocks) {

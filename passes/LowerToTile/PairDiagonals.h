@@ -19,7 +19,7 @@
 #ifndef TAYLOR_PASSES_LOWERTOTILE_PAIRDIAGONALS_H
 #define TAYLOR_PASSES_LOWERTOTILE_PAIRDIAGONALS_H
 
-#include "passes/LowerToTile/MaskedScores.h"
+#include "passes/LowerToTile/VisibleWalk.h"
 
 namespace taylor {
 
@@ -27,7 +27,7 @@ namespace taylor {
 class PairDiagonals {
 public:
   PairDiagonals(TileEmitter &emitter, PairwiseOp op, llvm::ArrayRef<PairResult> results)
-      : emitter(emitter), op(op), results(results), ranges(op), tiles(emitter, op), masks(tiles, ranges) {}
+      : emitter(emitter), op(op), results(results), loops(emitter, op) {}
 
   /// The loops along diagonals, on the grid in `blocks`, of one batch and head; the frame's part is the
   /// number of the block.
@@ -40,9 +40,7 @@ private:
   TileEmitter &emitter;
   PairwiseOp op;
   llvm::ArrayRef<PairResult> results;
-  VisibleRanges ranges;
-  ScoreTiles tiles;
-  MaskedScores masks;
+  PairLoops loops;
 };
 
 } // namespace taylor

@@ -18,7 +18,7 @@ static Value multiply(OpBuilder &builder, Location loc, ValueRange s) {
 std::optional<double> PairRows::countedConstant(PairSumAttr sum) {
   FloatAttr constant;
   Operation *yield = op.getWeight().front().getTerminator();
-  if (sum.getArray() < 0 && ranges.canCount() &&
+  if (sum.getArray() < 0 && loops.ranges.canCount() &&
       matchPattern(yield->getOperand(sum.getYielded()), m_Constant(&constant)))
     return constant.getValueAsDouble();
   return std::nullopt;
@@ -29,11 +29,11 @@ Value PairRows::emitCount(double constant, tile::TileType type, Frame &frame) {
   auto emitAll = [&](ArrayRef<Value> arrays) {
     return llvm::map_to_vector(arrays, [&](Value array) { return emitter.emit(array, frame); });
   };
-  SmallVector<Value> starts = emitAll(ranges.rowStarts()), ends = emitAll(ranges.rowEnds());
+  SmallVector<Value> starts = emitAll(loops.ranges.rowStarts()), ends = emitAll(loops.ranges.rowEnds());
   ScalarProgram program(emitter, frame);
   OpBuilder &inner = program.builder();
   auto [low, high] =
-      ranges.intervalOf(inner, loc, program.position(AxisRole::Query), emitter.size(AxisRole::Key));
+      loops.ranges.intervalOf(inner, loc, program.position(AxisRole::Query), emitter.size(AxisRole::Key));
   // By the result's type: an operation without operands has no other.
   auto real = [&](Value count) -> Value {
     Value integer = arith::IndexCastOp::create(inner, loc, inner.getI32Type(), count);
@@ -96,8 +96,9 @@ VisibleRange PairRows::visibleKeys(const Frame &rows) {
                                      emitter.size(AxisRole::Query));
   Value last =
       arith::SubIOp::create(builder, loc, emitter.add(emitter.size(tile::kOffset), end), emitter.constant(1));
-  return ranges.keysOf(builder, loc, first, last,
-                       [&](Value array, Value position) { return emitter.lookup(array, position, rows); });
+  return loops.ranges.keysOf(builder, loc, first, last, [&](Value array, Value position) {
+    return emitter.lookup(array, position, rows);
+  });
 }
 
 PairRows::Rescaling PairRows::emitMaximum(Frame &pair, ValueRange products, Value before,
@@ -105,14 +106,15 @@ PairRows::Rescaling PairRows::emitMaximum(Frame &pair, ValueRange products, Valu
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   ScalarProgram program(emitter, pair);
-  SmallVector<Value> arguments = tiles.emitArguments(program, pair, products);
+  SmallVector<Value> arguments = loops.tiles.emitArguments(program, pair, products);
   double least = leastOf(op.getRealType());
   Value x = program.inlineRegion(op.getMaximum(), arguments).front();
   if (masking.masked && !masking.cut)
-    x = masks.selectVisible(program, masks.emitMask(program, pair, masking.edgeOfQueries), x, least);
-  Value tile = broadcastTile(builder, loc, program.emit(x).front(), tiles.pairType(pair));
+    x = loops.masks.selectVisible(program, loops.masks.emitMask(program, pair, masking.edgeOfQueries), x,
+                                  least);
+  Value tile = broadcastTile(builder, loc, program.emit(x).front(), loops.tiles.pairType(pair));
   if (masking.cut)
-    tile = masks.maskTiles(pair, tile, least, masking).front();
+    tile = loops.masks.maskTiles(pair, tile, least, masking).front();
   Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::max, tile, {AxisRole::Key});
   auto rescaling =
       tile::MapOp::create(builder, loc, {before, ofTile}, [](OpBuilder &inner, Location loc, ValueRange s) {
@@ -132,28 +134,29 @@ bool PairRows::dependsOnMaximum(int64_t yielded) {
 
 SmallVector<Value> PairRows::addToRows(Frame &pair, ArrayRef<int64_t> looped, ValueRange carried,
                                        const Masking &ofTile) {
-  SmallVector<Value> products = tiles.emitProducts(pair), next;
-  Masking masking = masks.maskProduct(pair, products, ofTile);
+  SmallVector<Value> products = loops.tiles.emitProducts(pair), next;
+  Masking masking = loops.masks.maskProduct(pair, products, ofTile);
   Rescaling rescaling;
   if (op.hasMaximum()) {
     rescaling = emitMaximum(pair, products, carried.front(), masking);
     next.push_back(rescaling.maximum);
     carried = carried.drop_front();
   }
-  SmallVector<Value> weights = masks.emitWeights(pair, products, rescaling.maximum, masking);
-  Value visible = masks.emitVisible(pair, ofTile);
+  SmallVector<Value> weights = loops.masks.emitWeights(pair, products, rescaling.maximum, masking);
+  Value visible = loops.masks.emitVisible(pair, ofTile);
   for (auto [index, before] : llvm::zip(looped, carried)) {
     PairSumAttr sum = op.getSum(index);
     if (dependsOnMaximum(sum.getYielded()))
       before = emitter.map({before, rescaling.factor}, multiply);
     Value column = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
-    next.push_back(tiles.addContracted(before, weights[sum.getYielded()], column, {AxisRole::Key}, visible));
+    next.push_back(
+        loops.tiles.addContracted(before, weights[sum.getYielded()], column, {AxisRole::Key}, visible));
   }
   return next;
 }
 
 void PairRows::emit(Frame &frame) {
-  tiles.emitOperands(frame, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Key); });
+  loops.tiles.emitOperands(frame, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Key); });
   SmallVector<int64_t> looped;
   Value maximum; // where it is asked for
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
@@ -174,25 +177,25 @@ void PairRows::emit(Frame &frame) {
   SmallVector<Value> zeros;
   if (op.hasMaximum())
     zeros.push_back(emitFirstMaximum(frame));
-  zeros.append(tiles.zerosOf(looped, frame));
+  zeros.append(loops.tiles.zerosOf(looped, frame));
   int64_t step = rowTile(op, emitter.sizes).keys, edge = std::min(step, emitter.sizes.edgeKeys);
   SmallVector<int64_t> summed =
       llvm::map_to_vector(looped, [&](int64_t sum) { return int64_t(op.getSum(sum).getYielded()); });
   Masking masking;
   masking.masked = true;
   // Rows do not meet. A key may hold what is no number, which rows that see it may have, and no others.
-  masking.product =
-      masks.chooseProduct(summed, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Key); });
+  masking.product = loops.masks.chooseProduct(
+      summed, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Key); });
   VisibleRange range = visibleKeys(frame);
   if (Value asked = frame.asked.lookup(op))
     for (Value *bound : {&range.fullBegin, &range.fullEnd, &range.end})
       *bound = arith::SelectOp::create(emitter.builder, emitter.loc, asked, *bound, range.begin);
-  SmallVector<Value> sums =
-      walk.emit(range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
+  SmallVector<Value> sums = loops.walk.emit(
+      range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
         Frame pair = frame;
         pair.uStart = j;
         pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
-        masks.endLoads(pair, AxisRole::Key, range.end);
+        loops.masks.endLoads(pair, AxisRole::Key, range.end);
         return addToRows(pair, looped, carried, masking);
       });
   if (maximum)

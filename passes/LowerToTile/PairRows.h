@@ -11,8 +11,7 @@ namespace taylor {
 /// Emits the loop over keys of an operation that sums into rows alone.
 class PairRows {
 public:
-  PairRows(TileEmitter &emitter, PairwiseOp op)
-      : emitter(emitter), op(op), ranges(op), tiles(emitter, op), masks(tiles, ranges), walk(emitter) {}
+  PairRows(TileEmitter &emitter, PairwiseOp op) : emitter(emitter), op(op), loops(emitter, op) {}
 
   /// The loop over keys for the frame's queries; the results become tiles of the frame.
   void emit(Frame &frame);
@@ -36,10 +35,7 @@ private:
 
   TileEmitter &emitter;
   PairwiseOp op;
-  VisibleRanges ranges;
-  ScoreTiles tiles;
-  MaskedScores masks;
-  VisibleWalk walk;
+  PairLoops loops;
 };
 
 } // namespace taylor

@@ -31,6 +31,19 @@ private:
   TileEmitter &emitter;
 };
 
+/// What all loops over the pairs of one operation emit with: what each block sees, and score tiles without
+/// and with the mask.
+struct PairLoops {
+  PairLoops(TileEmitter &emitter, PairwiseOp op)
+      : ranges(op), tiles(emitter, op), masks(tiles, ranges), walk(emitter) {}
+  PairLoops(const PairLoops &) = delete; // `masks` refers to `tiles` and `ranges`
+
+  VisibleRanges ranges;
+  ScoreTiles tiles;
+  MaskedScores masks;
+  VisibleWalk walk;
+};
+
 } // namespace taylor
 
 #endif
