@@ -7,7 +7,7 @@
 
 namespace mlir::tile::cpu {
 
-/// The target of one of `targetNames()`; null, and a reason in `error`, where `native` is none of the table.
+/// The target of one of `targetNames()`; null, and a reason in `error`, where `native` is not in the table.
 std::unique_ptr<taylor::Target> makeCPUTarget(StringRef name, std::string &error);
 
 } // namespace mlir::tile::cpu

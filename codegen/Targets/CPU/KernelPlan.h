@@ -71,7 +71,7 @@ struct Sweep {
 
 struct Step {
   enum Kind { Window, Pack, SweepStep, Scan, Concat, Features, Control, Scalar } kind;
-  Operation *op = nullptr;           // but for SweepStep and Pack
+  Operation *op = nullptr;           // except for SweepStep and Pack
   std::unique_ptr<Sweep> sweep = {}; // SweepStep
   Copy pack = {};                    // Pack: the copy to make
   int position = 0;                  // in the order of execution; Control: where it begins

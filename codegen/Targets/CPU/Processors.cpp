@@ -65,7 +65,7 @@ static Processor zen5() {
 /// What products on tiles use.
 static constexpr const char *kTileExtensions[] = {"amx-tile", "amx-bf16"};
 
-/// Full-width AVX-512 beside AMX: tdpbf16ps does 16 times the work of an f32 FMA per cycle.
+/// Full-width AVX-512 next to AMX: tdpbf16ps does 16 times the work of an f32 FMA per cycle.
 static Processor sapphireRapids() {
   Processor target = avx512();
   target.cpu = "sapphirerapids";

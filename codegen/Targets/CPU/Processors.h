@@ -13,7 +13,7 @@ struct Processor {
   std::string name;                  // as given: "native", "x86-64-v4"
   std::string cpu;                   // LLVM's name, for the scheduler's tables and the manifest
   std::vector<std::string> features; // what a machine must have to run the code: "avx512f", "fma", ...
-  const char *level = "x86-64-v3";   // of the architecture: what code may use beside the features
+  const char *level = "x86-64-v3";   // of the architecture: what code may use in addition to the features
   unsigned vectorBytes = 32;         // width of a vector register
   int64_t l1Bytes = 32 << 10;        // data caches of one core
   int64_t l2Bytes = 512 << 10;

@@ -136,7 +136,7 @@ bool LoopPipeline::collectAddress(CopyOp copy, SmallVector<Operation *> &address
   return true;
 }
 
-/// The store writes the window that the copy of the same iteration has read, behind the last read of its
+/// The store writes the window that the copy of the same iteration has read, after the last read of its
 /// buffer, and no other iteration's copy reads it: one of the array's axes is at the loop's number, one
 /// element of it.
 bool LoopPipeline::isApart(tile::StoreOp store, const CopyStream &stream) {
@@ -229,7 +229,7 @@ void LoopPipeline::chooseSlots() {
   };
   llvm::stable_sort(order, [&](CopyStream *a, CopyStream *b) { return rank(a) < rank(b); });
   auto kernel = loop->getParentOfType<tile::KernelOp>();
-  // Running sums, in place of what they are summed from: a body takes no time beside that of memory, so
+  // Running sums, in place of what they are summed from: a body takes no time compared with memory's, so
   // copies of several iterations have to be under way.
   int64_t deep = limits.slots > 1 ? 4 * limits.slots : limits.slots;
   auto mostOf = [&](const CopyStream *stream) { return stream->isReplaced ? deep : limits.slots; };

@@ -18,7 +18,7 @@ struct Machine {
   int64_t threadsPerSM = 0;
   int64_t blocksPerSM = 0;
   int64_t cacheBytes = 0; // that blocks running at a time should read in common: of the second-level cache
-  bool startsProducts = false; // has matrix instructions that run on beside their threads, for four warps
+  bool startsProducts = false; // has matrix instructions that run while their threads go on, for four warps
   bool hasDependentLaunches = false; // a kernel may begin before the one before it has ended
   bool assignsRoles = false; // an experiment: some warps copy for the others (taylor-simt-assign-roles)
   bool overlapsUses = false; // the same: a member's iterations overlap (taylor-simt-overlap-uses)
