@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/File.h"
-#include "runtime/Error.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -9,13 +8,32 @@
 
 namespace taylor::runtime {
 
-std::string readDescriptor(int descriptor) {
+/// Bytes of a regular file.
+static size_t sizeOf(int descriptor) {
   struct stat status;
   if (fstat(descriptor, &status) != 0)
     fail(std::strerror(errno));
   if (!S_ISREG(status.st_mode))
-    fail("expected a regular file");
-  std::string bytes(size_t(status.st_size), '\0');
+    throw NotAFile();
+  return size_t(status.st_size);
+}
+
+// Without O_NONBLOCK, opening a pipe would wait for its writer.
+OpenFile::OpenFile(const std::string &path) : number(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (number < 0)
+    fail(std::strerror(errno));
+  try {
+    bytes = sizeOf(number);
+  } catch (...) {
+    close(number);
+    throw;
+  }
+}
+
+OpenFile::~OpenFile() { close(number); }
+
+std::string readDescriptor(int descriptor) {
+  std::string bytes(sizeOf(descriptor), '\0');
   for (size_t done = 0; done < bytes.size();) {
     ssize_t count = pread(descriptor, bytes.data() + done, bytes.size() - done, off_t(done));
     if (count < 0 && errno == EINTR)
@@ -29,19 +47,6 @@ std::string readDescriptor(int descriptor) {
   return bytes;
 }
 
-std::string readFile(const std::string &path) {
-  // Without O_NONBLOCK, opening a pipe would wait for its writer.
-  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0)
-    fail(std::strerror(errno));
-  try {
-    std::string bytes = readDescriptor(descriptor);
-    close(descriptor);
-    return bytes;
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
-}
+std::string readFile(const std::string &path) { return readDescriptor(OpenFile(path).descriptor()); }
 
 } // namespace taylor::runtime

@@ -106,7 +106,7 @@ static uint64_t checksum(StringRef bytes) {
 }
 
 namespace {
-/// Files beside the result, so that the last step is a rename within one folder. What was not renamed is
+/// Files next to the result, so that the last step is a rename within one folder. What was not renamed is
 /// removed.
 class TemporaryFiles {
 public:

@@ -59,7 +59,7 @@ Values writeValue(const std::vector<ParameterSetting> &settings) {
 template <typename Choice> Values writeValue(Choice choice) { return {stringifyEnum(choice).str()}; }
 Values writeValue(std::optional<Mask> mask) { return mask ? writeValue(*mask) : Values(); }
 
-/// A message where `value` names words ("causal|bidirectional") and the text is none of them.
+/// A message where `value` names words ("causal|bidirectional") and the text is not one of them.
 std::string checkWord(StringRef name, StringRef value, StringRef text) {
   llvm::SmallVector<StringRef> words;
   value.split(words, '|');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a compilation is asked for: everything beside the specification that decides what comes out. From the
+// What a compilation is asked for: everything besides the specification that decides what comes out. From the
 // one table of these options come the command lines of taylorc and taylor-run, the arguments that one of them
 // hands to the other, and an artifact's key.
 #ifndef TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H

@@ -26,7 +26,7 @@ static std::string describeUnwritable(StringRef path, std::error_code error) {
   return message + "; name a file in another folder";
 }
 
-/// A new file beside `path`, whose name goes to `temporary`; a message where there can be none.
+/// A new file next to `path`, whose name goes to `temporary`; a message where there can be none.
 static std::string createTemporary(const std::string &path, unsigned mode, int &descriptor,
                                    SmallString<128> &temporary) {
   if (sys::fs::is_directory(path))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the driver knows of a target: a folder beside this file implements it, and `makeTarget` finds it by
+// What the driver knows of a target: a folder next to this file implements it, and `makeTarget` finds it by
 // name.
 #ifndef TAYLOR_CODEGEN_TARGETS_TARGET_H
 #define TAYLOR_CODEGEN_TARGETS_TARGET_H
@@ -34,7 +34,7 @@ enum class Emission {
   Artifact
 };
 
-/// What the choice of tiles depends on beside the target.
+/// What the choice of tiles depends on besides the target.
 struct TargetProblem {
   /// Channels of keys (d) and of values (e).
   int64_t headDim = 64, valueDim = 64;
@@ -148,8 +148,8 @@ public:
                                      std::unique_ptr<KernelReports> &reports) const {
     return module.emitError("unsupported for ") << getName() << ": a report of kernels";
   }
-  /// Adds the target's code, from a module of tile programs, which is consumed but for its attributes. Fails
-  /// after a diagnostic.
+  /// Adds the target's code, from a module of tile programs, which is consumed except for its attributes.
+  /// Fails after a diagnostic.
   virtual mlir::LogicalResult emit(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
                                    ArtifactCode &code) const = 0;
 };

@@ -27,7 +27,7 @@ mlir::FailureOr<Outcome> runKernel(const Problem &problem, const RunOptions &opt
 /// none.
 mlir::FailureOr<std::vector<Problem>> cutProblem(const Problem &problem, llvm::ArrayRef<int64_t> cuts);
 
-/// What all pieces gave: outputs and gradients one behind the other, gradients of what all tokens share added
+/// What all pieces gave: outputs and gradients one after the other, gradients of what all tokens share added
 /// up.
 Outcome joinPieces(const Problem &problem, llvm::ArrayRef<int64_t> cuts, llvm::ArrayRef<Outcome> pieces);
 

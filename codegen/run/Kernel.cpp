@@ -158,8 +158,8 @@ struct Call {
   Outcome results = {};
   bool isFirst = true, isLast = true;
 
-  /// Whether the caller gives, or wants, a tensor. At the sequence's ends nothing comes before, and nobody
-  /// goes on: states are left out there.
+  /// Whether the caller gives, or wants, a tensor. At the sequence's ends nothing comes before, and nothing
+  /// follows: states are left out there.
   bool passes(StringRef function, StringRef role, const RunOptions &options) {
     auto [kind, name] = role.split(':');
     if (!isCarried(name))
@@ -216,7 +216,7 @@ LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const 
   return success();
 }
 
-/// Copies what one call left of its states into what another begins from: states behind a piece to the next
+/// Copies what one call left of its states into what another begins from: states after a piece to the next
 /// one, gradients of states before it to the one before.
 LogicalResult handOn(TaylorKernel *kernel, const char *function, Call &from, StringRef left, Call &to,
                      StringRef taken) {

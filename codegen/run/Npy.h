@@ -26,7 +26,7 @@ struct NpyArray {
 /// unsupported type.
 llvm::Expected<NpyArray> readNpy(const std::string &path);
 
-/// Writes values as f32, f64 or i32 (bf16 and f16 as f32), to a file beside `path` that replaces it when it
+/// Writes values as f32, f64 or i32 (bf16 and f16 as f32), to a file next to `path` that replaces it when it
 /// is complete.
 llvm::Error writeNpy(const std::string &path, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<Real> values,
                      Dtype dtype);

@@ -9,7 +9,7 @@ using namespace taylor::run;
 
 namespace {
 
-/// Elements of an array by place: `tokens` runs of `inner` behind each other, `outer` times.
+/// Elements of an array by place: `tokens` runs of `inner` one after the other, `outer` times.
 struct TokenLayout {
   explicit TokenLayout(const reference::Shape &shape) {
     for (auto [axis, size] : llvm::zip_equal(shape.axes, shape.sizes)) {

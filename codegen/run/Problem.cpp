@@ -5,7 +5,7 @@
 #include "codegen/run/RandomArray.h"
 #include "dialect/Taylor/Parameters.h"
 #include "mlir/Parser/Parser.h"
-#include "passes/Specification/MaskCheck.h"
+#include "passes/Specification/MaskConditions.h"
 #include "passes/Specification/Rewrites.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -150,7 +150,7 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
   return options.check();
 }
 
-/// `NAME.json` beside `NAME.so`.
+/// `NAME.json` next to `NAME.so`.
 std::string manifestPath(llvm::StringRef output) {
   llvm::SmallString<128> path(output);
   if (llvm::sys::path::extension(path) == ".so")

@@ -6,9 +6,9 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/NearestName.h"
-#include "dialect/Taylor/ParserMessages.h"
 #include "dialect/Taylor/TaylorAttrs.h"
 #include "dialect/Taylor/TaylorDialect.h"
+#include "dialect/Taylor/TextParsing.h"
 #include "dialect/Tile/TileDialect.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 //
 // Formulas from text to trees.
 #include "dialect/Taylor/Formula.h"
-#include "dialect/Taylor/NumberSyntax.h"
+#include "dialect/Taylor/TextParsing.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"

@@ -2,9 +2,9 @@
 //
 // taylor.gated_sum: syntax, verifier, derivative, and how it goes on in another call.
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/ParserMessages.h"
+#include "dialect/Taylor/LocalSyntax.h"
 #include "dialect/Taylor/RegionDerivative.h"
-#include "dialect/Taylor/TokenSyntax.h"
+#include "dialect/Taylor/TextParsing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

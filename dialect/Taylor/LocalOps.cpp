@@ -4,8 +4,7 @@
 #include "dialect/Taylor/BodySyntax.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/LocalSyntax.h"
-#include "dialect/Taylor/ParserMessages.h"
-#include "dialect/Taylor/TokenSyntax.h"
+#include "dialect/Taylor/TextParsing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"

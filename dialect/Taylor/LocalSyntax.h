@@ -32,7 +32,7 @@ mlir::ParseResult parseEnum(mlir::OpAsmParser &parser, Enum &value,
 mlir::ParseResult parseGiven(mlir::OpAsmParser &parser, OptionalOperand &operand);
 void printGiven(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Value operand);
 
-/// A number as people write it (NumberSyntax.h).
+/// A number as people write it (TextParsing.h).
 mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::FloatAttr &number);
 void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAttr number);
 
@@ -71,6 +71,17 @@ mlir::ParseResult parseConvolveTypes(mlir::OpAsmParser &parser, mlir::Type &arra
                                      mlir::Type &result);
 void printConvolveTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type array, mlir::Type taps,
                         mlir::Type result);
+
+/// within(%D : type), or nothing.
+mlir::ParseResult parseWithin(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Value> &within);
+void printWithin(mlir::OpAsmPrinter &printer, mlir::Value within);
+
+/// Checks numbers of tokens: real, over `token` and perhaps b, where the array that they are of has it.
+mlir::LogicalResult verifyNumbers(mlir::Operation *op, llvm::StringRef what, ArrayType numbers, AxisRef token,
+                                  ArrayType array);
+
+/// Checks the type of the result, which the text does not say: it follows from the operands.
+mlir::LogicalResult verifyResult(mlir::Operation *op, ArrayType expected);
 
 } // namespace taylor
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // taylor.recurrences and taylor.recurrence.
-#include "dialect/Taylor/NumberSyntax.h"
-#include "dialect/Taylor/ParserMessages.h"
 #include "dialect/Taylor/RecurrenceSyntax.h"
+#include "dialect/Taylor/TextParsing.h"
 
 using namespace mlir;
 using namespace taylor;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/RecurrenceSyntax.h"
 #include "dialect/Taylor/NearestName.h"
-#include "dialect/Taylor/NumberSyntax.h"
-#include "dialect/Taylor/ParserMessages.h"
+#include "dialect/Taylor/TextParsing.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

@@ -2,8 +2,8 @@
 //
 // Attributes of the taylor dialect; the syntax of sources is that of a specification's arguments.
 #include "dialect/Taylor/TaylorAttrs.h"
-#include "dialect/Taylor/NumberSyntax.h"
 #include "dialect/Taylor/TaylorDialect.h"
+#include "dialect/Taylor/TextParsing.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -135,7 +135,7 @@ struct MergeChoice : OpRewritePattern<arith::SelectOp> {
 };
 
 /// What a scalar is a product of, as far as nobody else reads the products: quotients and signs too, and the
-/// products themselves. (FactorLists.h reads whole products, whoever else reads parts of them.)
+/// products themselves. (Factors.h reads whole products, whoever else reads parts of them.)
 void collectFactors(Value scalar, SmallVectorImpl<Value> &factors) {
   Operation *from = scalar.getDefiningOp();
   factors.push_back(scalar);

@@ -2,7 +2,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
-#include "passes/Algebra/FactorLists.h"
+#include "passes/Algebra/Factors.h"
 #include "passes/Algebra/PairwiseRewrite.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"

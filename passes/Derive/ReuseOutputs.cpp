@@ -3,7 +3,7 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/RegionDerivative.h"
-#include "passes/Algebra/FactorLists.h"
+#include "passes/Algebra/Factors.h"
 #include "passes/Debug.h"
 #include "passes/Derive/FunctionGraph.h"
 #include "passes/Passes.h"

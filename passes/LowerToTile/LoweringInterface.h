@@ -10,7 +10,7 @@
 
 namespace taylor {
 
-class KeptValues;
+class FunctionMemory;
 class TileEmitter;
 struct Frame;
 

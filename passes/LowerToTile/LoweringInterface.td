@@ -14,11 +14,11 @@ def Taylor_LoweringOpInterface : OpInterface<"LoweringOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Gives memory to operands and results that must have it (`KeptValues::keep`), and says
+      Gives memory to operands and results that must have it (`FunctionMemory::keep`), and says
       because of what: other blocks read them, or a block reads them again and again. By default
       none.
     }],
-    "void", "chooseKept", (ins "::taylor::KeptValues &":$kept), "", [{ return; }]>,
+    "void", "chooseKept", (ins "::taylor::FunctionMemory &":$kept), "", [{ return; }]>,
     InterfaceMethod<[{
       Whether a block that computes it reads other places of arrays than its own: such a value is
       not computed at the end of a loop over pairs.

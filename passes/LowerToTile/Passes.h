@@ -10,7 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "passes/LowerToTile/FusionDialect.h"
+#include "passes/LowerToTile/Fusion/FusionDialect.h"
 #include "passes/Statistics.h"
 
 namespace taylor {

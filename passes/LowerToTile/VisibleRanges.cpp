@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/VisibleRanges.h"
 #include "passes/Specification/DocumentMask.h"
-#include "passes/Specification/PositionConditions.h"
+#include "passes/Specification/MaskConditions.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,7 +91,7 @@ VisibleRange Solver::either(const VisibleRange &a, const VisibleRange &b) const 
   return range;
 }
 
-/// Documents stand one behind the other: those of the block reach from the first one's start to the last
+/// Documents stand one after the other: those of the block reach from the first one's start to the last
 /// one's end, and all of the block see what is between the last one's start and the first one's end.
 VisibleRange Solver::solveDocument(const Condition &condition) const {
   VisibleRange range = everything();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/Specification/MaskCheck.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/RecurrenceSyntax.h"
-#include "passes/Specification/PositionConditions.h"
+#include "passes/Specification/MaskConditions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/Specification/PositionConditions.h"
+#include "passes/Specification/MaskConditions.h"
 
 #include "mlir/IR/Matchers.h"
 #include <cmath>

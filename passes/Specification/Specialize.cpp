@@ -7,7 +7,7 @@
 #include "passes/Algebra/ScalarRanges.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
-#include "passes/Specification/MaskCheck.h"
+#include "passes/Specification/MaskConditions.h"
 #include "passes/Specification/Series.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

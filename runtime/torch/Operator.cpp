@@ -365,6 +365,8 @@ TORCH_LIBRARY_IMPL(taylor, AutocastCUDA, m) {
 Attention::Attention(const AttentionOptions &given) {
   TORCH_CHECK(given.headDim > 0, "taylor: expected a positive head size, but got ", given.headDim);
   TORCH_CHECK(given.valueDim >= 0, "taylor: expected a value size of at least 0, but got ", given.valueDim);
+  // AttentionOptions names what a model sets; test/infra/options.py says which options have no field, and
+  // why.
   auto add = [&](const std::string &words) { options += (options.empty() ? "" : " ") + words; };
   for (const auto &[name, value] : given.parameters)
     add("--set " + name + "=" + value);

@@ -15,6 +15,16 @@ namespace {
 
 using runtime::fail;
 
+// Options of taylorc by who answers them in a call; others say what is computed, and the compiler gets them
+// as they are. The compiler's one table is not linked here: test/infra/options.py compares these lists with
+// it.
+/// The call's tensors.
+constexpr std::array kOptionsOfTensors = {"--dtype", "--head-dim", "--value-dim"};
+/// The kernel cache, which names files and gets shared objects.
+constexpr std::array kOptionsOfFiles = {"--emit", "--save-stages", "-o"};
+/// The machine. What a manifest says does not depend on them, except for the sizes of states.
+constexpr std::array kOptionsOfMachines = {"--target", "--f32-products", "--bf16-products", "--row-sums"};
+
 /// Any GPU's code does for the interpreter.
 constexpr const char *kAnyGpu = "--target=sm_80";
 
@@ -99,10 +109,10 @@ std::vector<std::string> splitOptions(const std::string &options) {
   std::vector<std::string> list;
   std::istringstream words(options);
   for (std::string word; words >> word;) {
-    for (const char *reserved : {"--dtype", "--head-dim", "--value-dim", "--emit", "--save-stages", "-o"})
-      if (word.rfind(reserved, 0) == 0)
-        fail("unsupported option '", word,
-             "': dtype and sizes are taken from the tensors, and the kernel cache names files");
+    auto begins = [&](const char *option) { return word.starts_with(option); };
+    if (std::ranges::any_of(kOptionsOfTensors, begins) || std::ranges::any_of(kOptionsOfFiles, begins))
+      fail("unsupported option '", word,
+           "': dtype and sizes are taken from the tensors, and the kernel cache names files");
     list.push_back(word);
   }
   return list;
@@ -114,12 +124,12 @@ bool tells(const runtime::TensorInfo &input) {
   return !input.optional && input.source.kind != runtime::Source::Kind::Parameter;
 }
 
-/// Without the names of targets, and without how GPUs multiply and add. What a manifest says does not depend
-/// on them, but for the sizes of states; and to say these of a GPU, its code would have to be made.
+/// Without the names of targets, and without how GPUs multiply and add: a manifest with the sizes of a GPU's
+/// states would need its code.
 std::vector<std::string> withoutMachine(std::vector<std::string> arguments) {
   std::erase_if(arguments, [](const std::string &word) {
-    return std::ranges::any_of(std::array{"--target=", "--f32-products=", "--bf16-products=", "--row-sums="},
-                               [&](const char *option) { return word.rfind(option, 0) == 0; });
+    return std::ranges::any_of(kOptionsOfMachines,
+                               [&](std::string option) { return word.starts_with(option + "="); });
   });
   return arguments;
 }

@@ -7,7 +7,7 @@ import sys
 
 source = pathlib.Path(sys.argv[1])
 # The folders of .td files, and where their passes are.
-shelves = {"passes": "**/*.cpp", "passes/LowerToTile": "*.cpp", "codegen/Driver/Forms": "*.cpp", "codegen/Targets/CPU": "*.cpp", "codegen/Targets/NVPTX": "**/*.cpp"}
+shelves = {"passes": "**/*.cpp", "passes/LowerToTile": "**/*.cpp", "codegen/Driver/Forms": "*.cpp", "codegen/Targets/CPU": "*.cpp", "codegen/Targets/NVPTX": "**/*.cpp"}
 
 
 def passes(text):

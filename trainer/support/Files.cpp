@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/support/Files.h"
+#include "runtime/File.h"
 #include "trainer/support/Error.h"
 #include <cerrno>
 #include <cstring>
@@ -34,20 +35,25 @@ void syncFolder(const fs::path &path) {
     failSystem("flush", path);
 }
 
+/// What `read` returns. The runtime's errors say the reason alone; they get the file's name.
+template <typename Read> auto naming(const fs::path &path, Read read) {
+  try {
+    return read();
+  } catch (const runtime::NotAFile &) {
+    fail("expected a file, but '", path.string(), "' is something else");
+  } catch (const Error &error) {
+    fail("cannot read '", path.string(), "': ", error.what());
+  }
+}
+
 } // namespace
 
 MappedFile::MappedFile(const fs::path &path) {
-  // Without waiting for who writes into a FIFO, which is refused.
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  struct stat status;
-  if (file.number < 0 || ::fstat(file.number, &status) != 0)
-    failSystem("read", path);
-  if (!S_ISREG(status.st_mode))
-    fail("expected a file, but '", path.string(), "' is something else");
-  bytes = status.st_size;
+  runtime::OpenFile file = naming(path, [&] { return runtime::OpenFile(path.string()); });
+  bytes = file.size();
   if (bytes == 0)
     return;
-  void *mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number, 0);
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (mapped == MAP_FAILED)
     failSystem("map", path);
   begin = static_cast<const char *>(mapped);
@@ -112,7 +118,9 @@ void removeFile(const fs::path &path) {
     fail("cannot remove '", path.string(), "': ", error.message());
 }
 
-std::string readFile(const fs::path &path) { return std::string(MappedFile(path).view()); }
+std::string readFile(const fs::path &path) {
+  return naming(path, [&] { return runtime::readFile(path.string()); });
+}
 
 DurableFile::DurableFile(const fs::path &path)
     : path(path), descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {

@@ -27,6 +27,7 @@ private:
   size_t bytes = 0;
 };
 
+/// The bytes of a file (runtime/File.h). Throws Error, with its name, if it cannot be read.
 std::string readFile(const std::filesystem::path &path);
 
 /// What std::filesystem tells, but Error where it throws: a file may go while it is looked at.

@@ -52,7 +52,7 @@ void Explanation::chooseOwners(Level &level, const std::set<unsigned> &starts) {
     StringRef text = StringRef(line.text).ltrim(" \t");
     unsigned indent = indentOf(line.text);
     bool isStart = starts.count(number);
-    // Comments and empty lines are nobody's.
+    // Comments and empty lines belong to no operation.
     if (!isStart && (text.empty() || text.starts_with("//")))
       continue;
     while (!open.empty()) {

@@ -49,8 +49,8 @@ public:
 private:
   struct Line {
     std::string text;
-    /// The line (from 1) that begins the op whose text this is: itself, but for what follows in a body or on
-    /// further lines.
+    /// The line (from 1) that begins the op whose text this is: itself, except for what follows in a body or
+    /// on further lines.
     unsigned owner = 0;
     /// Lines (from 1) of the level above; only of owners.
     std::set<unsigned> from;

@@ -22,7 +22,7 @@ struct TorchText {
   llvm::SmallVector<AxisRef> axes;
   /// A Python number, not a tensor.
   bool isNumber = false;
-  /// May have a wider type than the first argument: positions and learned parameters are f32 beside bf16.
+  /// May have a wider type than the first argument: positions and learned parameters are f32 next to bf16.
   bool isWide = false;
 
   /// The text, in parentheses where something that binds as strongly as `strength` is around it.

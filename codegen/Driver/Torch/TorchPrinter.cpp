@@ -204,7 +204,7 @@ TorchText SpecPrinter::readAtPairs(TorchText lags) {
   return lags;
 }
 
-/// Names that a variable must not take: Python's words, and what the text itself calls beside its helpers.
+/// Names that a variable must not take: Python's words, and what the text itself calls besides its helpers.
 static constexpr StringRef kReserved[] = {
     "False",  "None",     "True",   "and", "as",    "assert", "async",    "await", "break",
     "class",  "continue", "def",    "del", "elif",  "else",   "except",   "for",   "from",

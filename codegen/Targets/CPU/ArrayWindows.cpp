@@ -417,7 +417,7 @@ Value ArrayWindows::lanesValid(Operation *op, const Window &window, const Point 
 }
 
 /// Conditions once per row: a branch for each vector would part what the vectors of a row have in common,
-/// which is loaded again behind each.
+/// which is loaded again after each.
 void ArrayWindows::writeRow(Operation *op, ArrayRef<Value> vectors, const Point &point, bool valid) {
   const Window &window = writes[op];
   bool accumulate = isa<AccumulateOp>(op);

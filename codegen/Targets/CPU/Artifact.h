@@ -3,7 +3,7 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_ARTIFACT_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_ARTIFACT_H
 #include "codegen/Artifact/Artifact.h"
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 

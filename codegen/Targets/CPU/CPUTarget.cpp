@@ -53,7 +53,7 @@ public:
                            builder.getStringAttr(target.cpu), builder.getStrArrayAttr(features));
   }
 
-  // Code of the machine is made without a `run`, behind that of LLVM.
+  // Code of the machine is made without a `run`, after that of LLVM.
   std::vector<std::string> getPhases() const override { return {"vectors", "LLVM", "machine code"}; }
 
   FailureOr<std::string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,

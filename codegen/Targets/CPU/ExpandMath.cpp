@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/CPU/Passes.h"
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "codegen/Targets/Math/ExpandFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -121,7 +121,7 @@ void FeatureLoops::storeComponent(const TileView &view, StringAttr axis, Index c
 }
 
 void FeatureLoops::forRanges(int64_t vectors, function_ref<void(VectorRange)> body) {
-  constexpr int64_t atOnce = 4; // with as many sums beside them they stay in 16 registers
+  constexpr int64_t atOnce = 4; // together with as many sums they stay in 16 registers
   for (int64_t first = 0; first < vectors; first += atOnce)
     body({first, std::min(first + atOnce, vectors)});
 }

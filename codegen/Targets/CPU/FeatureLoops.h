@@ -35,9 +35,9 @@ private:
   struct VectorRange {
     int64_t first, past;
   };
-  /// Calls `body` for so many vectors at once as registers hold beside their sums.
+  /// Calls `body` for so many vectors at once as registers hold together with their sums.
   void forRanges(int64_t vectors, function_ref<void(VectorRange)> body);
-  /// The product of the components that a run's features share, but for one; null where there are none.
+  /// The product of the components that a run's features share, except one; null where there are none.
   SmallVector<Value> loadPrefix(const TileView &vectors, StringAttr axis, const Run &run, VectorRange range,
                                 std::optional<size_t> without = std::nullopt);
   /// In all lanes; null where all weights are 1.

@@ -141,7 +141,7 @@ static bool neutral(ReductionKind kind, double value) {
                                       : value >= 1e38;
 }
 
-/// Whether nobody outside the sweep reads the value where the constraint fails.
+/// Whether nothing outside the sweep reads the value where the constraint fails.
 bool KernelPlan::unreadOutside(Value value, const Sweep &sweep, const Constraint &constraint) const {
   DotOp dot = sweep.dot;
   return llvm::all_of(value.getUsers(), [&](Operation *user) {

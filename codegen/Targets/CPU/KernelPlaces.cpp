@@ -263,7 +263,7 @@ private:
     return true;
   }
 
-  /// A loop's argument and result are one place; so is the initial value, if nobody reads it after.
+  /// A loop's argument and result are one place; so is the initial value, if nothing reads it after.
   void shareInit() {
     for (auto &[copy, place] : plan.places)
       plan.slots[place.slot].end = std::max(plan.slots[place.slot].end, lastUse(copy.value));
@@ -353,7 +353,7 @@ private:
                        [&](Operation *reader) { return reads(reader, value); });
   }
 
-  /// A sweep writes over an operand of the same shape that nobody reads after.
+  /// A sweep writes over an operand of the same shape that nothing reads after.
   void shareInPlace(Block &block) {
     for (Step &step : plan.steps[&block]) {
       if (step.kind == Step::Control)

@@ -3,7 +3,7 @@
 // which ops run in one sweep, and where in the thread's scratch a tile lives. README.md explains the rules.
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_KERNELPLAN_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_KERNELPLAN_H
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "dialect/Tile/TileDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -71,7 +71,7 @@ struct Sweep {
 
 struct Step {
   enum Kind { Window, Pack, SweepStep, Scan, Concat, Features, Control, Scalar } kind;
-  Operation *op = nullptr;           // but for SweepStep and Pack
+  Operation *op = nullptr;           // except for SweepStep and Pack
   std::unique_ptr<Sweep> sweep = {}; // SweepStep
   Copy pack = {};                    // Pack: the copy to make
   int position = 0;                  // in the order of execution; Control: where it begins

@@ -2,7 +2,7 @@
 // Objects of one processor's code, one for each large kernel, generated on all cores.
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_PARTS_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_PARTS_H
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <vector>

@@ -155,7 +155,7 @@ SweepEmitter::SweepShape SweepEmitter::shapeOf(const Sweep &sweep) const {
                                                               : target.productVectors);
     if (vectors > 1 && all > vectors && all % vectors && all % (vectors - 1) == 0)
       --vectors;
-    // What only writes the product takes no register beside it.
+    // What only writes the product takes no other register.
     bool plain = llvm::all_of(sweep.ops, llvm::IsaPred<StoreOp, AccumulateOp>);
     rows = std::max<int64_t>(1, (plain ? target.plainAccumulators : target.accumulators) / vectors);
   } else {
@@ -297,7 +297,7 @@ void SweepEmitter::emitSweepRows(const Sweep &sweep, const Point &point, StringA
                                  int64_t vectors, const VectorBlock &product, bool valid) {
   DotOp dot = sweep.dot;
   DenseMap<Operation *, VectorBlock> reduced;
-  // What tiles without rows, or without lanes, gave. It is not read again behind each write: the sweep writes
+  // What tiles without rows, or without lanes, gave. It is not read again after each write: the sweep writes
   // no such tile until its end.
   SmallVector<Locals> ofVector(vectors);
   SmallVector<Value> pairsOfRows;

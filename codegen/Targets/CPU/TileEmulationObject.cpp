@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TileEmulation.c as compiled code in this program, for artifacts that emulate the matrix unit.
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "llvm/ADT/ArrayRef.h"
 
 asm(".section .rodata.taylor_tile_emulation, \"a\", @progbits\n"

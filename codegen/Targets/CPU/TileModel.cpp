@@ -43,7 +43,8 @@ void mlir::tile::cpu::chooseSteps(taylor::TileSizes &sizes) {
   sizes.lineBytes = 64;
   sizes.rows.queries = sizes.derivedRows.queries = 1;
   sizes.readsOnce = true;
-  // What each panel does beside its rows, a sum across lanes among it, is as much for 24 rows as for 48.
+  // What each panel does in addition to its rows, a sum across lanes among it, is as much for 24 rows as
+  // for 48.
   sizes.stateFeatures = 48;
 }
 

@@ -2,7 +2,7 @@
 // Sizes of tiles from the sizes of a target's caches.
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_TILEMODEL_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_TILEMODEL_H
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "dialect/Tile/TileSizes.h"
 
 namespace mlir::tile::cpu {

@@ -2,7 +2,7 @@
 // Scalar ops of maps, on vectors.
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_VECTOROPS_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_VECTOROPS_H
-#include "codegen/Targets/CPU/Targets.h"
+#include "codegen/Targets/CPU/Processors.h"
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 

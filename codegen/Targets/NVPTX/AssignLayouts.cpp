@@ -53,7 +53,7 @@ private:
   void demand(OpOperand &operand, LayoutAttr layout);
   Value convert(Value value, LayoutAttr layout);
   Value makeConversion(Value value, LayoutAttr layout);
-  /// The value in a buffer: the one it was copied to, or one that it is written to behind its definition.
+  /// The value in a buffer: the one it was copied to, or one that it is written to after its definition.
   Value bufferOf(Value value);
   AllocOp alloc(StringRef name, ArrayRef<Axis> axes, Type elementType, Location loc);
   void replace(Operation *op, Value by);
@@ -169,7 +169,7 @@ Value Rewriter::makeConversion(Value value, LayoutAttr layout) {
   if (isa_and_present<ReadOp>(def) && type.getElementType() == typeOf(value).getElementType())
     return ReadOp::create(builder, loc, type, cast<ReadOp>(def).getBuffer());
   Value buffer = bufferOf(value);
-  // Another reader's buffer was written behind the value too.
+  // Another reader's buffer was written after the value too.
   for (Operation *user : value.getUsers())
     if (auto write = dyn_cast<WriteOp>(user); write && write.getBuffer() == buffer)
       builder.setInsertionPointAfter(write);
@@ -404,7 +404,7 @@ void Rewriter::rewriteContract(tile::ContractOp contract) {
   builder.setInsertionPointAfter(loop);
   Value result = loop.getResult(number);
   result.replaceAllUsesWith(ReadOp::create(builder, loc, cast<TileType>(result.getType()), sums));
-  // What the loop carries is what it begins with, and nobody reads it.
+  // What the loop carries is what it begins with, and nothing reads it.
   replace(contract, contract.getC());
 }
 
@@ -468,7 +468,7 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
       return signalPassFailure();
     WalkResult walk = getOperation().walk([&](tile::KernelOp kernel) -> WalkResult {
       expandVectorProducts(kernel);
-      recomputeBehindLoops(kernel);
+      recomputeAfterLoops(kernel);
       Outcome outcome = startsProducts ? assign(kernel, layout, /*starts=*/true) : Outcome::NothingStarted;
       // Such a kernel is what it is on a target that starts none.
       if (outcome == Outcome::NothingStarted)

@@ -4,9 +4,9 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_KERNELREPORT_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_KERNELREPORT_H
 
+#include "codegen/Targets/NVPTX/Machines.h"
 #include "codegen/Targets/NVPTX/Ptxas.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
-#include "codegen/Targets/NVPTX/Targets.h"
 #include <map>
 #include <optional>
 #include <string>

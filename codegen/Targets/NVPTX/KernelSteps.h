@@ -18,10 +18,10 @@ namespace mlir::simt {
 /// flow around them.
 void joinGroups(tile::KernelOp kernel);
 
-/// Tiles that are computed before a loop with products, or before a contraction, and read behind it are
+/// Tiles that are computed before a loop with products, or before a contraction, and read after it are
 /// computed again there, if they follow from loads by maps, slices and joins: in the loop registers are
-/// scarce, and behind it they are not.
-void recomputeBehindLoops(tile::KernelOp kernel);
+/// scarce, and after it they are not.
+void recomputeAfterLoops(tile::KernelOp kernel);
 
 //===----------------------------------------------------------------------===//
 // An estimate of the registers that a loop over score tiles needs.
@@ -34,7 +34,7 @@ scf::ForOp getContractingLoop(tile::ContractOp contract);
 int64_t countTileRegisters(tile::TileType tile);
 
 /// 32-bit registers of a thread for what the loop carries, for what was computed by a loop before it and is
-/// read behind it, and for the products that start from zero in it (tile.dot or simt.dot). What is carried
+/// read after it, and for the products that start from zero in it (tile.dot or simt.dot). What is carried
 /// counts a quarter more: it can neither be computed again nor in parts. `countRegisters` gives those of one
 /// tile.
 int64_t countLoopRegisters(scf::ForOp loop, llvm::function_ref<int64_t(tile::TileType)> countRegisters);

@@ -204,7 +204,7 @@ static int64_t countLoadedRegisters(tile::KernelOp kernel, int64_t threads) {
 
 int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {
   int64_t warps = 4;
-  // What products leave to their operands is no measure where there are none.
+  // What products leave to their operands is no measure where there are no products.
   constexpr int64_t kMostLoaded = 210;
   if (!kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
     while (warps < 16 && countLoadedRegisters(kernel, 32 * warps) > std::min(registers, kMostLoaded))
@@ -216,7 +216,7 @@ int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {
   return warps;
 }
 
-/// Whether a left operand from outside of the product's loop can stay in registers beside what the loop
+/// Whether a left operand from outside of the product's loop can stay in registers next to what the loop
 /// needs. That of a started product cannot: matrix units read it from shared memory as fast, and ptxas 13.0
 /// gives registers that every iteration reads to an operand of the same size that an iteration computes.
 bool LayoutPlan::fitsRegisters(tile::DotOp dot, const ProductPlan &plan) const {

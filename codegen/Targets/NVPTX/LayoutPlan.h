@@ -22,7 +22,7 @@ struct LayoutOptions {
 };
 
 /// The fewest of 4 and 8 warps with which each thread has registers enough for what a loop carries and for
-/// the products that it computes beside; 4 without products.
+/// the products that it computes as well; 4 without products.
 int64_t chooseWarps(tile::KernelOp kernel, int64_t registers);
 
 /// How a product is computed: `left` has the rows of its result, `right` the columns.
@@ -46,7 +46,7 @@ public:
   /// runs of what the kernel's slices and joins keep together.
   LayoutAttr getLocalLayout(Value tile) const;
   LayoutAttr getLayout(Value tile) const { return layouts.lookup(tile); }
-  /// Whether matrix units compute a product beside their threads.
+  /// Whether matrix units compute a product while their threads go on.
   bool startsProducts() const;
   const ProductPlan &getProduct(tile::DotOp dot) const { return products.find(dot)->second; }
   /// For what a contraction distributes to components: the features of a token in the four lanes of a row.

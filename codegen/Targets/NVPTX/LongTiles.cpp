@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Targets/NVPTX/LongTiles.h"
-#include "codegen/Targets/NVPTX/SmallerTiles.h"
+#include "codegen/Targets/NVPTX/TileModel.h"
 #include <algorithm>
 
 using namespace mlir::simt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Targets/NVPTX/Machines.h"
 #include "codegen/Targets/NVPTX/Passes.h"
-#include "codegen/Targets/NVPTX/Targets.h"
 #include "passes/Passes.h"
 
 #include "mlir/Pass/PassManager.h"

@@ -3,7 +3,7 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_PTXAS_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_PTXAS_H
 
-#include "codegen/Targets/NVPTX/Targets.h"
+#include "codegen/Targets/NVPTX/Machines.h"
 #include <optional>
 #include <string>
 #include <vector>

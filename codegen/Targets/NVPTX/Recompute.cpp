@@ -8,7 +8,7 @@ using tile::TileType;
 
 namespace {
 
-/// One loop, or one contraction: values from before it, made again behind it.
+/// One loop, or one contraction: values from before it, made again after it.
 class Recomputation {
 public:
   explicit Recomputation(Operation *loop) : loop(loop), builder(loop->getContext()) {
@@ -77,7 +77,7 @@ private:
 
 } // namespace
 
-void mlir::simt::recomputeBehindLoops(tile::KernelOp kernel) {
+void mlir::simt::recomputeAfterLoops(tile::KernelOp kernel) {
   kernel.walk([](Operation *op) {
     if (!isa<scf::ForOp, tile::ContractOp>(op) || op->getParentOfType<scf::ForOp>())
       return; // what an iteration makes again costs as often as the loop runs

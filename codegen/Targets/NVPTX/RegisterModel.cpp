@@ -23,7 +23,7 @@ int64_t mlir::simt::countTileRegisters(TileType tile) {
   return layoutOf(tile).getNumRegisters() * bits / 32;
 }
 
-/// Results of loops before this one that are read behind it.
+/// Results of loops before this one that are read after it.
 static SmallVector<Value> findWaiting(scf::ForOp loop) {
   auto isBehind = [&](Operation *user) {
     Operation *here = loop->getBlock()->findAncestorOpInBlock(*user);
@@ -84,7 +84,7 @@ private:
     return 2 * llvm::divideCeil(layoutOf(load.getType()).getNumRegisters() * bits, 128);
   }
 
-  /// Positions and constants are made where they are read; buffers are none. What is loaded comes with its
+  /// Positions and constants are made where they are read; buffers take none. What is loaded comes with its
   /// addresses.
   static int64_t registersOf(Value value) {
     auto pending = dyn_cast<PendingType>(value.getType());
@@ -145,7 +145,7 @@ private:
     for (Operation &op : llvm::reverse(block)) {
       for (Value result : op.getResults())
         drop(result);
-      // Elements of maps are computed one after the other; branches from what is alive behind them.
+      // Elements of maps are computed one after the other; branches from what is alive after them.
       if (!isa<tile::MapOp>(op) && op.getNumRegions()) {
         llvm::SetVector<Value> behind = live, before = live;
         int64_t totalBehind = total;

@@ -125,7 +125,7 @@ bool mlir::simt::isStarted(Operation *op) {
   return dot && dot.getKind() == ProductKind::wgmma;
 }
 
-/// Whether products that run on beside their threads read what the loop copies, or are of features of it.
+/// Whether products that run while their threads go on read what the loop copies, or are of features of it.
 bool RoleStreams::feedsProducts(const StreamLoop &entry) const {
   bool starts = false;
   scf::ForOp(entry.loop).walk([&](DotOp dot) { starts |= isStarted(dot); });

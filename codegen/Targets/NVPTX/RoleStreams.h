@@ -23,7 +23,7 @@ struct StreamLoop {
   SmallVector<scf::ForOp> around;
 };
 
-/// Whether matrix units compute the product beside their threads.
+/// Whether matrix units compute the product while their threads go on.
 bool isStarted(Operation *op);
 
 /// The loops of one kernel that a producer can run for members, which are neighbours along the kernel's last

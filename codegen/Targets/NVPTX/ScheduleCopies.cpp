@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Asynchronous copies, waits and barriers. Passes.td has the rule.
+#include "codegen/Targets/NVPTX/CopiesAhead.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "codegen/Targets/NVPTX/Passes.h"
-#include "codegen/Targets/NVPTX/PipelineLoop.h"
 #include "codegen/Targets/NVPTX/PlaceBarriers.h"
 #include "codegen/Targets/NVPTX/RoleStreams.h"
 #include "codegen/Targets/NVPTX/SharedPlan.h"

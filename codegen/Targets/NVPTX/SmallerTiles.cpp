@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Targets/NVPTX/SmallerTiles.h"
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
+#include "codegen/Targets/NVPTX/TileModel.h"
 
 using namespace mlir;
 using namespace mlir::simt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products that run beside the threads. Passes.td has the rule.
+// Products that run while the threads go on. Passes.td has the rule.
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
 #include "passes/Debug.h"

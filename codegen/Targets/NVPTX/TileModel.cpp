@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/TileModel.h"
-#include "codegen/Targets/NVPTX/SmallerTiles.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 using namespace mlir::simt;
 
 namespace {
-/// Operands of one kind of score tile: `resident` channels lie beside its outer tokens for the whole loop,
-/// `streamed` beside its inner ones.
+/// Operands of one kind of score tile: `resident` channels lie next to its outer tokens for the whole loop,
+/// `streamed` next to its inner ones.
 struct Operands {
   int64_t resident, streamed;
-  /// Channels of a result that other threads may need behind the loop.
+  /// Channels of a result that other threads may need after the loop.
   int64_t result;
   /// Score tiles that are operands of further products.
   int64_t scores;
 };
 } // namespace
 
-/// Halves the inner tokens, then the outer ones, until the operands fit, beside 4 KiB for row scalars.
+/// Halves the inner tokens, then the outer ones, until the operands fit, next to 4 KiB for row scalars.
 /// Multiply-adds of f32 and f64 read score tiles from shared memory too, and a result may pass through it;
 /// matrix units keep them in registers, and operands of 16 bits may have one slot each. Split operands have
 /// two.
@@ -38,8 +37,8 @@ static void fit(const Machine &target, const TileProblem &problem, Operands chan
     inner /= 2;
 }
 
-/// Operands of two numbers take twice the registers, beside the accumulators: tiles, found with ptxas, that
-/// spill least (README.md). `widest`: the channels of queries, keys and values.
+/// Operands of two numbers take twice the registers, in addition to the accumulators: tiles, found with
+/// ptxas, that spill least (README.md). `widest`: the channels of queries, keys and values.
 static taylor::ScoreTile chooseSplitRows(int64_t widest) {
   if (widest <= 96)
     return {64, 64};
@@ -70,15 +69,15 @@ static void shareMultiprocessor(const Machine &target, const TileProblem &proble
     sizes.rows = small;
   if (isNarrow || (widest > 64 && fitsTwice(d + e)))
     sizes.derivedRows = small;
-  // Each block of keys adds to all rows behind it: fewer blocks write less.
+  // Each block of keys adds to all rows after it: fewer blocks write less.
   if (!isNarrow && widest <= 96 && !problem.atomicRows && fitsTwice(d + e)) {
     sizes.columns = small;
   }
 }
 
-/// Of 16 bits, for products that run beside their threads: 64 rows for four warps, and blocks enough on a
-/// multiprocessor that some multiply while others compute (README.md, "Hopper"). Beyond 128 channels two sums
-/// of 64 keys do not fit the registers of four warps.
+/// Of 16 bits, for products that run while their threads go on: 64 rows for four warps, and blocks enough on
+/// a multiprocessor that some multiply while others compute (README.md, "Hopper"). Beyond 128 channels two
+/// sums of 64 keys do not fit the registers of four warps.
 static void chooseStarted(const Machine &target, const TileProblem &problem, taylor::TileSizes &sizes) {
   int64_t widest = std::max(problem.headDim, problem.valueDim);
   bool split = problem.split;
@@ -108,12 +107,12 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Machine &target, const TileP
 
   // 200 registers in each of 8 warps.
   sizes.blockBytes = 200 * 4 * 256;
-  // Operands of products in shared memory, beside what a kernel keeps of each row.
+  // Operands of products in shared memory, next to what a kernel keeps of each row.
   sizes.productBytes = target.sharedPerBlock - (4 << 10);
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
   sizes.rows = {128, 64};
-  // Sums into columns: two accumulators per key beside two score tiles.
+  // Sums into columns: two accumulators per key next to two score tiles.
   // Beyond the accumulators' limit products are cut in strips (taylor-simt-strip-products).
   // 64 queries of more channels take 15 % less time than 32 on an H100, where two slots of them fit.
   bool fitsWide = problem.bytes == 2 && 3 * 64 * (d + e) * problem.bytes + (4 << 10) <= target.sharedPerBlock;
@@ -176,7 +175,7 @@ void mlir::simt::chooseSteps(int64_t retries, taylor::TileSizes &sizes) {
       *panel = std::max<int64_t>(*panel / 2, 16);
   sizes.tokens = sizes.stepTokens = 16;
   sizes.rows.queries = sizes.derivedRows.queries = 16;
-  // No roles: 16 rows are less than a product that runs beside its threads has.
+  // No roles: 16 rows are less than a product that runs while its threads go on has.
   sizes.rows.keys = sizes.edgeKeys = std::min<int64_t>(sizes.rows.keys, 64);
   sizes.blocks = 512;
   sizes.readsOnce = true;

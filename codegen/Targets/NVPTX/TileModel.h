@@ -4,7 +4,10 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_TILEMODEL_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_TILEMODEL_H
 
-#include "codegen/Targets/NVPTX/Targets.h"
+#include "codegen/Targets/NVPTX/KernelReport.h"
+#include "codegen/Targets/NVPTX/Machines.h"
+#include "codegen/Targets/Target.h"
+#include "dialect/Tile/TileDialect.h"
 #include "dialect/Tile/TileSizes.h"
 
 namespace mlir::simt {
@@ -16,8 +19,8 @@ struct TileProblem {
   bool split = false;
   /// Sums into columns add to sums into rows in memory (--row-sums=atomic).
   bool atomicRows = false;
-  /// For started products (SmallerTiles.h): kernels get roles where the target has them; sums into columns
-  /// need so many registers that fewer queries pass by at once.
+  /// For started products (findReasonForSmallerTiles): kernels get roles where the target has them; sums into
+  /// columns need so many registers that fewer queries pass by at once.
   bool hasRoles = false, narrowQueries = false;
 };
 
@@ -33,6 +36,35 @@ void chooseChunks(const Machine &target, const TileProblem &problem, int64_t chu
                   taylor::TileSizes &sizes);
 /// The same for few queries: the fewest rows that a product has, so that panels alone shrink with `retries`.
 void chooseSteps(int64_t retries, taylor::TileSizes &sizes);
+
+//===----------------------------------------------------------------------===//
+// What is known of tile sizes only when kernels have been made with them
+//===----------------------------------------------------------------------===//
+
+/// Registers of a thread for tiles that are alive at the same time in a loop over queries
+/// (countLiveRegisters). What ptxas 13.0 spills above it is in HOPPER.md, "Registers".
+inline constexpr int64_t kColumnRegisters = 240;
+/// Keys that pass by at once where only the producer of a kernel with roles makes up for it, and elsewhere;
+/// queries that do where registers are scarce.
+inline constexpr int64_t kWideKeys = 128, kKeys = 64, kNarrowQueries = 32;
+
+/// Why programs of the parallel form, which are on their way to threads (`taylor-simt-pipeline`), would have
+/// better code with smaller tiles that `chooseTileSizes` knows; empty: they would not. `tiles` are those of
+/// the tile programs.
+std::string findReasonForSmallerTiles(ModuleOp programs, const ScoreTiles &tiles);
+
+//===----------------------------------------------------------------------===//
+// Tiles for long sequences next to those for short ones, and from which length on they pay: an experiment of
+// targets with `+lengths` (HOPPER.md, "Tiles by length")
+//===----------------------------------------------------------------------===//
+
+/// Whether a function has tiles of its own for long sequences, and what they cost next to those for short
+/// ones.
+std::optional<taylor::LongForm> getLongForm(const Machine &target, const TileProblem &problem,
+                                            llvm::StringRef function);
+/// The tiles of functions that have, in place of those for all lengths.
+void chooseTilesByLength(const Machine &target, const TileProblem &problem, bool isLong,
+                         taylor::TileSizes &sizes);
 
 } // namespace mlir::simt
 #endif

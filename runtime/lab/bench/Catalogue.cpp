@@ -3,7 +3,7 @@
 // results are judged elsewhere (taylor-run --check): here inputs are drawn, and nothing is compared.
 #include "runtime/Error.h"
 #include "runtime/lab/bench/Commands.h"
-#include "runtime/lab/bench/Compiled.h"
+#include "runtime/lab/bench/SpecKernels.h"
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <filesystem>

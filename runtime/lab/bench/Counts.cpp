@@ -3,14 +3,14 @@
 // against fp64 first, so that what is counted is attention.
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
+#include "runtime/File.h"
 #include "runtime/lab/bench/Commands.h"
-#include "runtime/lab/bench/Compiled.h"
 #include "runtime/lab/bench/Plan.h"
+#include "runtime/lab/bench/SpecKernels.h"
 #include "runtime/ptx/Interpreter.h"
 #include <ATen/ATen.h>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <torch/csrc/autograd/autograd.h>
@@ -79,10 +79,12 @@ using Modules = std::map<std::string, runtime::ptx::Module>;
 const runtime::ptx::Module &module(Modules &modules, const std::string &path) {
   auto found = modules.find(path);
   if (found == modules.end()) {
-    std::ifstream file(path);
-    if (!file)
-      fail("could not read '", path, "'");
-    std::string text(std::istreambuf_iterator<char>(file), {});
+    std::string text;
+    try {
+      text = runtime::readFile(path);
+    } catch (const runtime::Error &error) {
+      fail("could not read '", path, "': ", error.what());
+    }
     found = modules.emplace(path, runtime::ptx::parse(text, path)).first;
   }
   return found->second;

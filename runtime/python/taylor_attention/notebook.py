@@ -74,14 +74,19 @@ class Magic:
                             "here; name another: %%taylor VARIABLE")
 
 
+# Options that decide what a call computes, and with which rounding. Its tensors say the machine, the type and the channels; which functions
+# there are, a call does not ask. test/infra/options.py compares the list with the compiler's table.
+_OF_CALLS = ("--set", "--mask", "--documents", "--form", "--chunk", "--spec", "--f32-products", "--bf16-products", "--row-sums")
+
+
 def _of_calls(words: list[str]) -> list[str]:
-    """Of taylorc's options those that a call takes too. Its tensors say the machine, the type and the channels."""
+    """Of taylorc's options those that a call needs too."""
     kept, rest = [], list(words)
     while rest:
         word = rest.pop(0)
         name, equals, _ = word.partition("=")
         value = [rest.pop(0)] if not equals and rest and not rest[0].startswith("-") else []
-        if name in ("--set", "--mask", "--form", "--spec", "--bf16-products", "--documents"):
+        if name in _OF_CALLS:
             kept += [word, *value]
     return kept
 

@@ -369,7 +369,7 @@ struct ToyTarget : taylor::Target {
   }
 };
 
-/// A target that ships has a row in codegen/Targets/Targets.cpp.
+/// A target that ships has a row in codegen/Targets/TargetTable.cpp.
 [[maybe_unused]] const bool isAdded =
     taylor::addTarget([]() -> std::unique_ptr<taylor::Target> { return std::make_unique<ToyTarget>(); });
 

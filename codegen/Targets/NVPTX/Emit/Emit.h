@@ -3,7 +3,7 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_EMIT_EMIT_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_EMIT_EMIT_H
 
-#include "codegen/Targets/NVPTX/Targets.h"
+#include "codegen/Targets/NVPTX/Machines.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include <string>
@@ -17,7 +17,7 @@ void registerNVPTXBackend(DialectRegistry &registry);
 std::string emitPTX(ModuleOp module, const Machine &target, std::string &error);
 
 /// From tile programs with layouts and places in shared memory to the LLVM and NVVM dialects;
-/// `cacheBytes` as in Targets.h.
+/// `cacheBytes` as in Machines.h.
 void buildThreadPipeline(OpPassManager &pm, int64_t cacheBytes);
 /// From tile programs with layouts and places in shared memory to PTX text in a `simt.ptx` op.
 void buildPTXPipeline(OpPassManager &pm, llvm::StringRef target);

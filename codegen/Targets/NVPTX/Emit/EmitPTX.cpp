@@ -3,9 +3,9 @@
 #include "codegen/Artifact/LLVMSwitch.h"
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Emit/Emit.h"
+#include "codegen/Targets/NVPTX/Machines.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
-#include "codegen/Targets/NVPTX/Targets.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -47,10 +47,11 @@ void mlir::simt::registerNVPTXBackend(DialectRegistry &registry) {
 
 /// Pointers to shared memory of 32 bits.
 static constexpr StringLiteral kShortPointers = "nvptx-short-ptr";
-/// A branch around copies ends a block. The multiply-adds of a product would sink behind it, one by one, and
-/// leave their operands, loaded before it, in registers: far more than there are.
+/// A branch around copies ends a block. The multiply-adds of a product would sink to after it, one by one,
+/// and leave their operands, loaded before it, in registers: far more than there are.
 static constexpr StringLiteral kNoSinking = "disable-machine-sink";
-/// And so they would before, behind a barrier's branch or into the head of a loop that alone reads the sums.
+/// And so they would before, to after a barrier's branch or into the head of a loop that alone reads the
+/// sums.
 static constexpr StringLiteral kSinking = "instcombine-code-sinking";
 /// Loads that other loads or stores make needless: kernels have none, and to look for them in code without
 /// loops takes half of the time. Not required of LLVM: without this switch the code is the same.
@@ -164,7 +165,7 @@ LogicalResult requireLLVM(ModuleOp module) {
   return failure(walk.wasInterrupted());
 }
 
-/// Products that run beside their threads are text, which LLVM takes for every GPU.
+/// Products that run while their threads go on are text, which LLVM takes for every GPU.
 LogicalResult requireInstructions(ModuleOp module, const simt::Machine &target) {
   WalkResult walk = module.walk([&](LLVM::InlineAsmOp assembly) -> WalkResult {
     if (target.startsProducts || !assembly.getAsmString().contains("wgmma."))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// taylor-nvptx-lower-to-llvm: upstream's conversions of what is left beside llvm and nvvm.
+// taylor-nvptx-lower-to-llvm: upstream's conversions of what is left next to llvm and nvvm.
 #include "codegen/Targets/LLVMConversion.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Emit/Emit.h"
+#include "codegen/Targets/NVPTX/Machines.h"
 #include "codegen/Targets/NVPTX/Passes.h"
-#include "codegen/Targets/NVPTX/Targets.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"

@@ -23,7 +23,7 @@ LogicalResult requireLayouts(Operation *op);
 LogicalResult requireLayoutsOfAll(ModuleOp module);
 
 /// Effects on buffers are in the order of the text: nothing that taylor-simt-schedule-copies, or a pass
-/// behind it, puts there.
+/// after it, puts there.
 LogicalResult requireUnscheduled(ModuleOp module);
 
 /// The module has the code of one thread and no tile program.

@@ -56,7 +56,7 @@ inline LayoutAttr layoutOf(Type tile) {
   return llvm::dyn_cast_if_present<LayoutAttr>(llvm::cast<tile::TileType>(tile).getLayout());
 }
 
-/// Whether threads stand at the same places in tiles of both layouts, but along one axis.
+/// Whether threads stand at the same places in tiles of both layouts, except along one axis.
 bool haveSamePlaces(LayoutAttr a, LayoutAttr b, llvm::StringRef but = "");
 
 /// Shape of an accumulator of mma.m16n8, in elements and warps. Warps beyond the rows and columns hold
@@ -95,8 +95,8 @@ struct AxisSlice {
 /// The layout of a slice whose elements stay in their threads; null where lanes or warps would have to be
 /// left out.
 LayoutAttr cutLayout(LayoutAttr layout, const AxisSlice &slice);
-/// A layout of `size` elements along the slice's axis whose cut is `layout`, but for the order of registers;
-/// null where there is none.
+/// A layout of `size` elements along the slice's axis whose cut is `layout`, except for the order of
+/// registers; null where there is none.
 LayoutAttr extendLayout(LayoutAttr layout, const AxisSlice &slice, int64_t size);
 
 /// What a fragment's lanes say of a layout: the axes of rows and columns, where lanes 0 and 1 step 2 and 4

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Short names for what one thread does, beside integers: addresses, memory, exchange between lanes.
+// Short names for what one thread does, other than with integers: addresses, memory, exchange between lanes.
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_CODE_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_CODE_H
 

@@ -133,7 +133,7 @@ void FeatureEmitter::contractGroup(ContractOp op, const FeatureTable::Group &gro
   }
 }
 
-/// The sum of a component beside the two blocks: its lane adds what all four have.
+/// The sum of a component outside the two blocks: its lane adds what all four have.
 void FeatureEmitter::contractOther(ContractOp op, const FeatureTable::Group &group, size_t other,
                                    int64_t token, Value cotangent) {
   OpBuilder &builder = code.builder;

@@ -61,7 +61,7 @@ private:
 
   FloatType number;
   bool weighted;
-  int64_t numOthers = 0; ///< components of a group beside its two blocks
+  int64_t numOthers = 0; ///< components of a group outside its two blocks
   Table groups, blocks;
 };
 
@@ -116,7 +116,7 @@ private:
   /// How many neighbours of such a place, one further on each, a thread has in registers: a power of two.
   int64_t neighbours(int64_t ThreadOffset::*place, int64_t divisor) const;
 
-  /// The weight times the components beside the two blocks; null: 1.
+  /// The weight times the components outside the two blocks; null: 1.
   Value factorOf(ComponentRows &single, const FeatureTable::Group &group, int64_t token,
                  std::optional<size_t> without = std::nullopt);
   SmallVector<Value> expandGroup(const FeatureTable::Group &group);

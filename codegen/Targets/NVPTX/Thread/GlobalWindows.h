@@ -57,7 +57,7 @@ public:
   WindowAccess openWindow(Value array, tile::TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
                           ValueRange offsets, llvm::function_ref<ThreadOffset(StringRef)> placeOf,
                           Value end = {}, StringAttr endAxis = {});
-  /// Address of, and condition for, the element at constant places beside the thread's first.
+  /// Address of, and condition for, the element at constant distances from the thread's first.
   Value pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);
   Value guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);
 

@@ -6,7 +6,7 @@
 //     head     0 1 2 | 0 1 2 | 0 1 2 | 3 4  | 3  4  | 3  4
 //     block    2     | 1     | 0     | 2    | 1     | 0           longest(last)
 //
-// Sections have equally many heads, but for the last one: with one head left for it, its longest block would
+// Sections have equally many heads, except the last one: with one head left for it, its longest block would
 // begin when all others end.
 #include "codegen/Targets/NVPTX/Thread/GridOrder.h"
 #include "dialect/Tile/Extents.h"

@@ -97,7 +97,7 @@ void PieceCopier::emitPieces(CopyOp op) {
   int64_t numRows = rows.empty() ? 1 : buffer.getSize(rows), numColumns = buffer.getRow().getSize();
   Value row =
       places.atStart([&] { return code.shiftRight(places.thread(), llvm::Log2_64(pieces.threadsPerRow)); });
-  // Rows beyond the slot are nobody's.
+  // Rows beyond the slot belong to no thread.
   auto copyRows = [&](const WindowAccess &window, BufferAddress &address, int64_t outer, int64_t first) {
     OpBuilder::InsertionGuard guard(builder);
     if (first + pieces.rowsAtOnce > numRows) {

@@ -18,12 +18,12 @@ constexpr int64_t kMostColumns = 256;
 /// A slot as instructions address it.
 class OperandMatrix {
 public:
-  /// `own`: the axis beside the one summed over.
+  /// `own`: the axis other than the one summed over.
   OperandMatrix(Code code, Value sharedBase, SharedSlot slot, StringRef own) : code(code), type(slot.type) {
     isSumContiguous = type.getRow().getName() != own;
     int64_t width = type.getSwizzle();
     // PTX ISA, "Matrix Descriptor Format": addresses and distances in units of 16 bytes. Lines of the
-    // pattern are eight rows; panels lie beside each other along the contiguous axis.
+    // pattern are eight rows; panels lie next to each other along the contiguous axis.
     int64_t panels = isSumContiguous ? 1 : panelBytes() >> 4, lines = 8 * width >> 4;
     int64_t mode = width == 128 ? 1 : width == 64 ? 2 : 3;
     Value base = LLVM::PtrToIntOp::create(code.builder, code.loc, code.builder.getI32Type(), sharedBase);
