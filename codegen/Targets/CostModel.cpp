@@ -89,9 +89,11 @@ private:
       products += countScalars(op.getMaximum());
     bool rows = false, columns = false;
     for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
-      sums += sum.getArray() < 0 ? 1 : 2 * channelsOf(op.getArrays()[sum.getArray()]);
+      sums += !sum.getWeighted();
       (sum.getKind() == PairOutput::Columns ? columns : rows) = true;
     }
+    for (Value array : op.getWeighted())
+      sums += 2 * channelsOf(array);
     // Where rows and columns have a kernel each, both compute the scores.
     bool twice = rows && columns && sizes.rowSums != RowSums::Parts;
     double perPair = rates.pair * (products * (twice ? 2 : 1) + sums);

@@ -278,10 +278,10 @@ static LogicalResult buildRegion(PairwiseOp op, Region &region, ArrayRef<Evaluat
   SmallVector<int> arguments;
   if (withProducts)
     for (int64_t i = 0; i < op.getNumProducts(); ++i)
-      part.products.push_back(program.addArgument(operands[op.getProducts()[2 * i]].differentiable ||
-                                                  operands[op.getProducts()[2 * i + 1]].differentiable));
-  for (int64_t scalar : op.getScalars())
-    part.scalars.push_back(program.addArgument(operands[scalar].differentiable));
+      part.products.push_back(
+          program.addArgument(operands[2 * i].differentiable || operands[2 * i + 1].differentiable));
+  for (const EvaluatedOperand &scalar : operands.slice(op.getProducts().size(), op.getScalars().size()))
+    part.scalars.push_back(program.addArgument(scalar.differentiable));
   llvm::append_range(arguments, part.products);
   llvm::append_range(arguments, part.scalars);
   if (withMaximum)
@@ -301,11 +301,11 @@ static FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, ArrayRef<EvaluatedOp
   auto sums = std::make_shared<PairSums>(environment);
   for (const EvaluatedOperand &operand : operands)
     sums->addArray(*operand.array, operand.differentiable);
-  for (int64_t i = 0; i < op.getNumProducts(); ++i)
-    sums->products.push_back(
-        {static_cast<int>(op.getProducts()[2 * i]), static_cast<int>(op.getProducts()[2 * i + 1])});
-  for (int64_t scalar : op.getScalars())
-    sums->scalars.push_back(static_cast<int>(scalar));
+  int next = 0;
+  for (; next < int(op.getProducts().size()); next += 2)
+    sums->products.push_back({next, next + 1});
+  for (size_t i = 0; i < op.getScalars().size(); ++i)
+    sums->scalars.push_back(next++);
   sums->chunk = op.getChunk();
   if (failed(buildRegion(op, op.getVisible(), operands, false, false, sums->visible)) ||
       failed(buildRegion(op, op.getMaximum(), operands, true, false, sums->maximum)) ||
@@ -332,7 +332,7 @@ static FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, ArrayRef<EvaluatedOp
       break;
     }
     output.yielded = sum.getYielded();
-    output.array = sum.getArray();
+    output.array = sum.getWeighted() ? next++ : -1;
     output.shape = shapeOf(cast<ArrayType>(result.getType()), environment);
     sums->outputs.push_back(std::move(output));
   }

@@ -24,8 +24,7 @@ namespace {
 class DerivedPairwise {
 public:
   DerivedPairwise(PairwiseOp op, OpBuilder &builder)
-      : op(op), builder(builder), arrays(op.getArrays()), products(op.getProducts()),
-        scalars(op.getScalars()) {}
+      : op(op), builder(builder), products(op.getProducts()), scalars(op.getScalars()) {}
 
   LogicalResult build(ValueRange results, SmallVectorImpl<Value> &cotangents);
 
@@ -38,119 +37,79 @@ private:
   /// An output of the derived operation and the operand it is a cotangent of.
   struct Output {
     PairSumAttr sum;
-    Type type;
-    int64_t operand;
+    Value operand;
   };
 
-  int64_t addArray(Value array) {
-    auto it = llvm::find(arrays, array);
-    if (it != arrays.end())
-      return it - arrays.begin();
-    arrays.push_back(array);
-    return arrays.size() - 1;
+  /// The number of a value, which is added if it is new.
+  static int64_t add(SmallVector<Value> &values, Value value) {
+    auto it = llvm::find(values, value);
+    if (it == values.end())
+      it = values.insert(it, value);
+    return it - values.begin();
   }
-  int64_t addScalar(Value array) {
-    int64_t number = addArray(array);
-    auto it = llvm::find(scalars, number);
-    if (it != scalars.end())
-      return it - scalars.begin();
-    scalars.push_back(number);
-    return scalars.size() - 1;
+  /// `array` is what the weight is contracted with, or null.
+  void addOutput(PairOutput kind, Value scalar, Value array, Value operand) {
+    outputs.push_back({PairSumAttr::get(op.getContext(), kind, add(yielded, scalar), bool(array)), operand});
+    if (array)
+      weighted.push_back(array);
   }
-  int64_t addYielded(Value scalar) {
-    auto it = llvm::find(yielded, scalar);
-    if (it != yielded.end())
-      return it - yielded.begin();
-    yielded.push_back(scalar);
-    return yielded.size() - 1;
-  }
-  void addOutput(PairOutput kind, Value scalar, int64_t array, int64_t operand) {
-    ArrayType type = arrayTypeOf(op.getArrays()[operand]);
-    outputs.push_back({PairSumAttr::get(op.getContext(), kind, addYielded(scalar), array),
-                       type.clone(op.getRealType()), operand});
-  }
-  std::optional<Source> addSource(PairSumAttr sum, Value cotangent);
-  void copyRegion(Region &from, Region &to, bool hasProducts);
+  std::optional<Source> addSource(int64_t result, Value cotangent);
+  void copyRegion(Region &from, Region &to, IRMapping &values);
   LogicalResult buildWeight(Region &region, ArrayRef<std::optional<Source>> sources);
   void addOutputs(ArrayRef<Value> argumentCotangents);
 
   PairwiseOp op;
   OpBuilder &builder;
-  SmallVector<Value> arrays;
-  SmallVector<int64_t> products, scalars;
+  SmallVector<Value> products, scalars, weighted;
   SmallVector<Value> yielded;
   SmallVector<Output> outputs;
   /// Cotangents of the results, in order, null where zero.
   SmallVector<Value> given;
 };
 
-std::optional<DerivedPairwise::Source> DerivedPairwise::addSource(PairSumAttr sum, Value cotangent) {
-  if (!cotangent || sum.getKind() == PairOutput::Maximum)
+std::optional<DerivedPairwise::Source> DerivedPairwise::addSource(int64_t result, Value cotangent) {
+  PairOutput kind = op.getSum(result).getKind();
+  if (!cotangent || kind == PairOutput::Maximum)
     return std::nullopt;
-  if (sum.getArray() < 0)
-    return Source{false, addScalar(cotangent)};
-  int64_t array = addArray(cotangent);
-  if (sum.getKind() == PairOutput::Rows)
-    products.append({array, sum.getArray()});
-  else
-    products.append({sum.getArray(), array});
+  Value array = op.getArrayOfSum(result);
+  if (!array)
+    return Source{false, add(scalars, cotangent)};
+  bool isRows = kind == PairOutput::Rows;
+  products.append({isRows ? cotangent : array, isRows ? array : cotangent});
   return Source{true, static_cast<int64_t>(products.size() / 2 - 1)};
 }
 
-/// Arguments of a region of the derived operation: all products (where the region sees them), then all
-/// scalars. The old ones come first among each.
-static void mapArguments(Block &from, Block &to, IRMapping &values, unsigned oldProducts,
-                         unsigned newProducts, unsigned oldScalars, unsigned newScalars) {
-  for (unsigned i = 0; i < oldProducts; ++i)
-    values.map(from.getArgument(i), to.getArgument(i));
-  for (unsigned i = 0; i < oldScalars; ++i)
-    values.map(from.getArgument(oldProducts + i), to.getArgument(newProducts + i));
-  if (from.getNumArguments() > oldProducts + oldScalars)
-    values.map(from.getArguments().back(), to.getArgument(newProducts + newScalars));
-}
-
-void DerivedPairwise::copyRegion(Region &from, Region &to, bool hasProducts) {
+/// Clones a region, which gets arguments of the products (where the region sees them) and scalars that the
+/// derived operation has beside the old ones.
+void DerivedPairwise::copyRegion(Region &from, Region &to, IRMapping &values) {
   if (from.empty())
     return;
-  Type real = op.getRealType();
-  unsigned oldProducts = hasProducts ? op.getNumProducts() : 0,
-           newProducts = hasProducts ? products.size() / 2 : 0;
-  SmallVector<Type> types(newProducts, real);
-  for (int64_t scalar : scalars)
-    types.push_back(arrayTypeOf(arrays[scalar]).getScalarType());
-  Block *block = addBlock(to, types, op.getLoc());
-  IRMapping values;
-  mapArguments(from.front(), *block, values, oldProducts, newProducts, op.getScalars().size(),
-               scalars.size());
-  OpBuilder inner = OpBuilder::atBlockEnd(block);
-  for (Operation &scalar : from.front())
-    inner.clone(scalar, values);
+  from.cloneInto(&to, values);
+  unsigned number = op.getNumProducts(from);
+  if (&from != &op.getVisible())
+    for (; number < products.size() / 2; ++number)
+      to.insertArgument(number, op.getRealType(), op.getLoc());
+  number += op.getScalars().size();
+  for (Value scalar : ArrayRef(scalars).drop_front(op.getScalars().size()))
+    to.insertArgument(number++, arrayTypeOf(scalar).getScalarType(), op.getLoc());
 }
 
 LogicalResult DerivedPairwise::buildWeight(Region &region, ArrayRef<std::optional<Source>> sources) {
-  Type real = op.getRealType();
-  unsigned newProducts = products.size() / 2;
-  SmallVector<Type> types(newProducts, real);
-  for (int64_t scalar : scalars)
-    types.push_back(arrayTypeOf(arrays[scalar]).getScalarType());
-  if (op.hasMaximum())
-    types.push_back(real);
-  Block *block = addBlock(region, types, op.getLoc());
-  // The region has no parent yet to ask for a context.
-  OpBuilder inner(op.getContext());
-  inner.setInsertionPointToEnd(block);
-
   Block &old = op.getWeight().front();
   IRMapping values;
-  mapArguments(old, *block, values, op.getNumProducts(), newProducts, op.getScalars().size(), scalars.size());
-  cloneScalars(inner, old, values);
+  copyRegion(op.getWeight(), region, values);
+  Block &block = region.front();
+  block.back().erase();
+  // The region has no parent yet to ask for a context.
+  OpBuilder inner(op.getContext());
+  inner.setInsertionPointToEnd(&block);
 
   Operation *yield = old.getTerminator();
   SmallVector<Value> dw(yield->getNumOperands());
   for (auto [i, source] : llvm::enumerate(sources)) {
     if (!source)
       continue;
-    Value term = block->getArgument(source->isProduct ? source->number : newProducts + source->number);
+    Value term = block.getArgument(source->isProduct ? source->number : products.size() / 2 + source->number);
     Value &sum = dw[op.getSum(i).getYielded()];
     sum = sum ? arith::AddFOp::create(inner, op.getLoc(), sum, term).getResult() : term;
   }
@@ -161,11 +120,9 @@ LogicalResult DerivedPairwise::buildWeight(Region &region, ArrayRef<std::optiona
   // b's cotangent in rows(w, %b), a's in columns(w, %a): w itself, recomputed.
   for (auto [i, cotangent] : llvm::enumerate(given)) {
     PairSumAttr sum = op.getSum(i);
-    if (!sources[i] || sum.getArray() < 0)
-      continue;
-    addOutput(sum.getKind() == PairOutput::Rows ? PairOutput::Columns : PairOutput::Rows,
-              values.lookupOrDefault(yield->getOperand(sum.getYielded())), addArray(cotangent),
-              sum.getArray());
+    if (sources[i] && sum.getWeighted())
+      addOutput(sum.getKind() == PairOutput::Rows ? PairOutput::Columns : PairOutput::Rows,
+                values.lookupOrDefault(yield->getOperand(sum.getYielded())), cotangent, op.getArrayOfSum(i));
   }
   addOutputs(*argumentCotangents);
   YieldOp::create(inner, op.getLoc(), yielded, ArrayAttr());
@@ -177,20 +134,19 @@ void DerivedPairwise::addOutputs(ArrayRef<Value> argumentCotangents) {
     Value ds = argumentCotangents[i];
     if (!ds)
       continue;
-    int64_t row = op.getProducts()[2 * i], column = op.getProducts()[2 * i + 1];
+    auto [row, column] = op.getProduct(i);
     addOutput(PairOutput::Rows, ds, column, row);
     addOutput(PairOutput::Columns, ds, row, column);
   }
-  for (auto [i, operand] : llvm::enumerate(op.getScalars())) {
-    Value dx = argumentCotangents[op.getNumProducts() + i];
-    ArrayType type = arrayTypeOf(op.getArrays()[operand]);
+  for (auto [operand, dx] : llvm::zip(op.getScalars(), argumentCotangents.drop_front(op.getNumProducts()))) {
+    ArrayType type = arrayTypeOf(operand);
     if (!dx || !isa<FloatType>(type.getElementType()))
       continue;
     PairOutput kind = type.has(AxisRole::Query) ? PairOutput::Rows
                       : type.has(AxisRole::Key) ? PairOutput::Columns
                       : type.has(AxisRole::Lag) ? PairOutput::Diagonals
                                                 : PairOutput::Total;
-    addOutput(kind, dx, -1, operand);
+    addOutput(kind, dx, {}, operand);
   }
 }
 
@@ -198,25 +154,29 @@ LogicalResult DerivedPairwise::build(ValueRange results, SmallVectorImpl<Value> 
   given.assign(results.begin(), results.end());
   SmallVector<std::optional<Source>> sources;
   for (auto [i, cotangent] : llvm::enumerate(results))
-    sources.push_back(addSource(op.getSum(i), cotangent));
+    sources.push_back(addSource(i, cotangent));
 
   // The outputs are known once the weight is differentiated, so its region is built first.
   Region weight;
   if (failed(buildWeight(weight, sources)))
     return failure();
-  cotangents.assign(op.getArrays().size(), Value());
+  cotangents.assign(op->getNumOperands(), Value());
   if (outputs.empty())
     return success();
-  SmallVector<Type> types = llvm::map_to_vector(outputs, [](const Output &output) { return output.type; });
+  SmallVector<Type> types = llvm::map_to_vector(outputs, [&](const Output &output) -> Type {
+    return arrayTypeOf(output.operand).clone(op.getRealType());
+  });
   SmallVector<Attribute> sums =
       llvm::map_to_vector(outputs, [](const Output &output) { return Attribute(output.sum); });
-  auto derived = PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars,
+  auto derived = PairwiseOp::create(builder, op.getLoc(), types, products, scalars, weighted,
                                     builder.getArrayAttr(sums), op.getChunk());
-  copyRegion(op.getVisible(), derived.getVisible(), /*hasProducts=*/false);
-  copyRegion(op.getMaximum(), derived.getMaximum(), /*hasProducts=*/true);
+  IRMapping values;
+  copyRegion(op.getVisible(), derived.getVisible(), values);
+  copyRegion(op.getMaximum(), derived.getMaximum(), values);
   derived.getWeight().takeBody(weight);
+  // The cotangent of an array in several segments is that of its first operand.
   for (auto [output, result] : llvm::zip_equal(outputs, derived.getResults())) {
-    Value &sum = cotangents[output.operand];
+    Value &sum = cotangents[llvm::find(op->getOperands(), output.operand) - op->operand_begin()];
     sum = sum ? buildSum(builder, op.getLoc(), sum, result) : Value(result);
   }
   return success();

@@ -119,12 +119,14 @@ def Taylor_InterfaceAttr : Taylor_Attr<"Interface", "interface"> {
 def Taylor_PairSumAttr : Taylor_Attr<"PairSum", "pair_sum"> {
   let summary = "one output of a pairwise operation";
   let description = [{
-    `rows(i)`, `columns(i)`, `diagonals(i)`, `total(i)`: yielded scalar i, summed over visible pairs
-    into the axes of the result; `rows(i, j)`, `columns(i, j)`: contracted with operand j over u
-    (t), which adds its channel axis to the result; `maximum`: the running maximum itself.
+    `rows`, `columns`, `diagonals`, `total`: a yielded scalar, by number, summed over visible pairs
+    into the axes of the result. `rows` and `columns` may be `weighted`: contracted over u (t) with
+    the operation's next `weighted` array, which adds its channel axis to the result. `maximum`:
+    the running maximum itself.
   }];
-  let parameters = (ins EnumParameter<Taylor_PairOutput>:$kind, "int64_t":$yielded, "int64_t":$array);
-  let assemblyFormat = "`<` $kind `,` $yielded `,` $array `>`";
+  let parameters = (ins EnumParameter<Taylor_PairOutput>:$kind, "int64_t":$yielded,
+                        DefaultValuedParameter<"bool", "false">:$weighted);
+  let assemblyFormat = "`<` $kind `,` $yielded (`,` `weighted` `=` $weighted^)? `>`";
 }
 
 #endif

@@ -201,7 +201,7 @@ def Taylor_RecurrenceOp : Taylor_ArrayOp<"recurrence", [AttrSizedOperandSegments
   }];
 }
 
-def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
+def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "a scalar function of all visible pairs, summed into rows, columns or parameters";
   let description = [{
     For every visible pair (t, u) the region sees inner products of rows with columns, row scalars,
@@ -229,12 +229,20 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     floor(t / C) and on, below offset + C (floor(t / C) + 1). What it leaves out is read from a
     state (`taylor.read_states`).
 
-    `arrays` lists each operand once. Region arguments: the products (`products` holds pairs of
-    operand numbers), then the scalars (`scalars` holds operand numbers). Where `maximum` is not
-    empty it yields x, or x and floor, from the same arguments, and the weight region has one more
-    argument, m, last. `visible` has the scalars as arguments only.
+    Operands stand in three segments, and an array may stand in several:
+
+    | segment | what it holds | argument of a region |
+    |---|---|---|
+    | `products` | the two arrays of each `dot`: rows (with t), then columns (with u) | the inner product |
+    | `scalars` | each array that formulas read, without channels | its scalar |
+    | `weighted` | the array of each sum `rows(w, %b)` or `columns(w, %a)`, in their order | none |
+
+    Regions have these arguments in this order. Where `maximum` is not empty it yields x, or x and
+    floor, from the same arguments, and the weight region has one more argument, m, last. `visible`
+    has the scalars as arguments only.
   }];
-  let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, DenseI64ArrayAttr:$products, DenseI64ArrayAttr:$scalars,
+  let arguments = (ins Variadic<Taylor_ArrayType>:$products, Variadic<Taylor_ArrayType>:$scalars,
+                       Variadic<Taylor_ArrayType>:$weighted,
                        TypedArrayAttrBase<Taylor_PairSumAttr, "list of pair sums">:$sums,
                        DefaultValuedAttr<I64Attr, "0">:$chunk);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
@@ -243,7 +251,7 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     int64_t getNumProducts() { return getProducts().size() / 2; }
     /// Operands of product i: the row array (with t) and the column array (with u).
     std::pair<::mlir::Value, ::mlir::Value> getProduct(int64_t i) {
-      return {getArrays()[getProducts()[2 * i]], getArrays()[getProducts()[2 * i + 1]]};
+      return {getProducts()[2 * i], getProducts()[2 * i + 1]};
     }
     /// Of a region, how many of the arguments are products.
     int64_t getNumProducts(::mlir::Region &region) { return &region == &getVisible() ? 0 : getNumProducts(); }
@@ -251,8 +259,15 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     ::mlir::Value getArrayOf(::mlir::BlockArgument argument) {
       int64_t number = int64_t(argument.getArgNumber()) - getNumProducts(*argument.getOwner()->getParent());
       bool isScalar = number >= 0 && number < int64_t(getScalars().size());
-      return isScalar ? getArrays()[getScalars()[number]] : ::mlir::Value();
+      return isScalar ? getScalars()[number] : ::mlir::Value();
     }
+    /// The array that output i contracts its weight with; null where it sums the weight alone.
+    ::mlir::Value getArrayOfSum(int64_t i);
+    /// All operands, each once, in their order.
+    ::llvm::SmallVector<::mlir::Value> getArrays();
+    /// Of the regions that have it, the argument of product or scalar i.
+    ::llvm::SmallVector<::mlir::BlockArgument> getProductArguments(int64_t i);
+    ::llvm::SmallVector<::mlir::BlockArgument> getScalarArguments(int64_t i);
     PairSumAttr getSum(int64_t i) { return ::llvm::cast<PairSumAttr>(getSums()[i]); }
     bool hasMaximum() { return !getMaximum().empty(); }
     /// The scalar type of the regions: f64, or f32 after specialisation.

@@ -34,7 +34,7 @@ struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWe
 
   static LogicalResult check(PairwiseOp op) {
     for (auto sum : op.getSums().getAsRange<PairSumAttr>()) {
-      if (sum.getKind() == PairOutput::Maximum || sum.getArray() < 0)
+      if (sum.getKind() == PairOutput::Maximum || !sum.getWeighted())
         continue;
       Range range = rangeOfWeight(op, sum.getYielded());
       LDBG() << op.getLoc() << ": weights of " << describe(range);

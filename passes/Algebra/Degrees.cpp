@@ -421,7 +421,8 @@ static bool keepsRows(PairwiseOp op, unsigned result) {
 Degree DegreeAnalysis::degreeOf(PairwiseOp op, unsigned result) {
   PairSumAttr sum = op.getSum(result);
   Degree degree = lookup(op.getWeight().front().getTerminator()->getOperand(sum.getYielded()));
-  return sum.getArray() < 0 ? degree : add(degree, lookup(op.getArrays()[sum.getArray()]));
+  Value array = op.getArrayOfSum(result);
+  return array ? add(degree, lookup(array)) : degree;
 }
 
 /// Where sums join rows of degrees below 0, and no exponential of their own raises them, the arrays come to

@@ -12,19 +12,6 @@ using namespace taylor;
 
 namespace {
 
-/// Divides an operation: output i goes into that of group[i], counted from 0.
-void divide(PairwiseOp op, ArrayRef<unsigned> group) {
-  OpBuilder builder(op);
-  for (unsigned part : llvm::seq_inclusive(0u, *llvm::max_element(group))) {
-    SmallVector<bool> keep = llvm::map_to_vector(group, [&](unsigned of) { return of == part; });
-    auto next = clonePairwise(builder, op, keep).getResults().begin();
-    for (auto [kept, result] : llvm::zip_equal(keep, op.getResults()))
-      if (kept)
-        result.replaceAllUsesWith(*next++);
-  }
-  op.erase();
-}
-
 /// Outputs that do not contain an exponential, such as a count, leave the operation that gets the maximum.
 void splitOutputs(PairwiseOp op) {
   Block &weight = op.getWeight().front();
@@ -44,7 +31,7 @@ void splitOutputs(PairwiseOp op) {
     group.push_back(isMaximum || isExponential ? 0 : 1);
   }
   if (hasExponential && llvm::is_contained(group, 1))
-    divide(op, group);
+    dividePairwise(op, group);
 }
 
 /// Sums into rows that have no exponential in common get an operation each: each has its own maximum.
@@ -71,7 +58,8 @@ void separateExponents(PairwiseOp op, const DenseMap<Operation *, unsigned> &exp
   }
   classes.compress();
   if (classes.getNumClasses() > 1)
-    divide(op, llvm::map_to_vector(llvm::seq(op.getNumResults()), [&](unsigned i) { return classes[i]; }));
+    dividePairwise(
+        op, llvm::map_to_vector(llvm::seq(op.getNumResults()), [&](unsigned i) { return classes[i]; }));
 }
 
 } // namespace

@@ -26,23 +26,24 @@ namespace taylor {
 
 namespace {
 
+bool isOf(std::pair<Value, Value> product, Value array) {
+  return product.first == array || product.second == array;
+}
+
 /// Powers of the factor a in the scalars of a weight region, if products with x a are replaced by products
 /// with x: such a product then lacks a (power 1), each exponential contains it (power -1), and scalars per
 /// row may be divided by it.
 class FactorPowers {
 public:
-  FactorPowers(PairwiseOp op, int64_t array) : op(op), array(array) {}
+  FactorPowers(PairwiseOp op, Value array) : op(op), array(array) {}
 
   /// Whether every output keeps its value.
   bool solve() {
     Operation *yield = op.getWeight().front().getTerminator();
-    for (auto sum : op.getSums().getAsRange<PairSumAttr>())
-      if (!require(yield->getOperand(sum.getYielded()), sum.getArray() == array ? -1 : 0))
+    for (unsigned i : llvm::seq(op.getNumResults()))
+      if (!require(yield->getOperand(op.getSum(i).getYielded()), op.getArrayOfSum(i) == array ? -1 : 0))
         return false;
-    for (int64_t scalar : op.getScalars())
-      if (scalar == array)
-        return false;
-    return !exponentials.empty();
+    return !llvm::is_contained(op.getScalars(), array) && !exponentials.empty();
   }
 
   /// Exponentials to multiply by a.
@@ -66,7 +67,7 @@ private:
   std::optional<int> powerOfArgument(BlockArgument argument) {
     int64_t number = argument.getArgNumber();
     if (number < op.getNumProducts())
-      return op.getProducts()[2 * number] == array || op.getProducts()[2 * number + 1] == array;
+      return isOf(op.getProduct(number), array);
     auto pinned = scalars.find(argument);
     if (pinned != scalars.end())
       return pinned->second;
@@ -141,7 +142,7 @@ private:
   static constexpr int kMixed = 1 << 20;
 
   PairwiseOp op;
-  int64_t array;
+  Value array;
   llvm::DenseMap<Value, int> powers;
 };
 
@@ -150,16 +151,14 @@ class Fold {
 public:
   Fold(PairwiseOp op, Value factor) : builder(op), loc(op.getLoc()), op(op), factor(factor) {}
 
-  void run(int64_t array, Value x, const FactorPowers &powers) {
-    op.getArraysMutable()[array].assign(x);
+  void run(Value array, Value x, const FactorPowers &powers) {
+    op->replaceUsesOfWith(array, x);
     for (auto [scalar, power] : powers.scalars)
       if (power)
         scalar.replaceAllUsesWith(addScalarOperand(op, divided(arrayOf(scalar), power)));
     for (Operation *exponential : powers.exponentials)
       multiply(cast<math::ExpOp>(exponential));
-    PairwiseOp tidy = clonePairwise(builder, op, SmallVector<bool>(op.getNumResults(), true));
-    op.replaceAllUsesWith(tidy.getResults());
-    op.erase();
+    dropUnread(op);
   }
 
 private:
@@ -223,11 +222,11 @@ private:
 
 /// Whether the yielded scalars are linear in the inner products with `array`: then a factor of these meets a
 /// sum or a product that is there already.
-bool isLinear(PairwiseOp op, int64_t array) {
+bool isLinear(PairwiseOp op, Value array) {
   Block &weight = op.getWeight().front();
   llvm::SmallDenseSet<Value> linear;
   for (int64_t product = 0; product < op.getNumProducts(); ++product)
-    if (op.getProducts()[2 * product] == array || op.getProducts()[2 * product + 1] == array)
+    if (isOf(op.getProduct(product), array))
       linear.insert(weight.getArgument(product));
   for (Operation &scalar : weight.without_terminator()) {
     auto in = [&](unsigned i) { return linear.contains(scalar.getOperand(i)); };
@@ -250,41 +249,38 @@ class Multiply {
 public:
   Multiply(PairwiseOp op, Value factor) : op(op), factor(factor) {}
 
-  void run(int64_t array, Value x) {
-    op.getArraysMutable()[array].assign(x);
+  void run(Value array, Value x) {
     Value a = addScalarOperand(op, factor);
     Block &weight = op.getWeight().front();
     for (int64_t product = 0; product < int64_t(op.getNumProducts()); ++product)
-      if (op.getProducts()[2 * product] == array || op.getProducts()[2 * product + 1] == array) {
+      if (isOf(op.getProduct(product), array)) {
         OpBuilder builder = OpBuilder::atBlockBegin(&weight);
         Value inner = weight.getArgument(product);
         auto scaled = arith::MulFOp::create(builder, op.getLoc(), inner, a);
         inner.replaceAllUsesExcept(scaled, scaled);
       }
     multiplyYielded(array, a);
-    OpBuilder builder(op);
-    PairwiseOp tidy = clonePairwise(builder, op, SmallVector<bool>(op.getNumResults(), true));
-    op.replaceAllUsesWith(tidy.getResults());
-    op.erase();
+    op->replaceUsesOfWith(array, x);
+    dropUnread(op);
   }
 
 private:
   /// Sums that meet the operand get yielded scalars of their own; what no sum has then goes with
-  /// `clonePairwise`.
-  void multiplyYielded(int64_t array, Value a) {
+  /// `dropUnread`.
+  void multiplyYielded(Value array, Value a) {
     Operation *yield = op.getWeight().front().getTerminator();
     SmallVector<Value> yielded(yield->getOperands());
     SmallVector<Attribute> sums(op.getSums().begin(), op.getSums().end());
     OpBuilder builder(yield);
     llvm::SmallDenseMap<int64_t, int64_t> scaled;
-    for (Attribute &attribute : sums) {
-      auto sum = cast<PairSumAttr>(attribute);
-      if (sum.getArray() != array)
+    for (auto [i, attribute] : llvm::enumerate(sums)) {
+      if (op.getArrayOfSum(i) != array)
         continue;
+      PairSumAttr sum = op.getSum(i);
       auto [it, isNew] = scaled.try_emplace(sum.getYielded(), yielded.size());
       if (isNew)
         yielded.push_back(arith::MulFOp::create(builder, op.getLoc(), yielded[sum.getYielded()], a));
-      attribute = PairSumAttr::get(op.getContext(), sum.getKind(), it->second, array);
+      attribute = PairSumAttr::get(op.getContext(), sum.getKind(), it->second, true);
     }
     yield->setOperands(yielded);
     op.setSumsAttr(builder.getArrayAttr(sums));
@@ -326,14 +322,14 @@ struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
   void fold(PairwiseOp op) {
     if (op.hasMaximum())
       return; // its weights decide what is subtracted
-    for (auto [number, array] : llvm::enumerate(op.getArrays())) {
+    for (Value array : op.getArrays()) {
       auto map = array.getDefiningOp<MapOp>();
       Value x = map && arrayTypeOf(array).has(AxisRole::Query) ? findRowFactored(map) : Value();
       if (!x)
         continue;
       OpBuilder builder(map);
       Value factor = buildRowFactor(builder, map, x);
-      if (!foldInto(op, number, map, x, factor)) {
+      if (!foldInto(op, array, map, x, factor)) {
         factor.getDefiningOp()->erase();
         continue;
       }
@@ -344,7 +340,7 @@ struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
     }
   }
 
-  static bool foldInto(PairwiseOp op, int64_t array, MapOp map, Value x, Value factor) {
+  static bool foldInto(PairwiseOp op, Value array, MapOp map, Value x, Value factor) {
     FactorPowers powers(op, array);
     // The logarithm of a factor that may be negative is none.
     if (powers.solve() && rangeOfArray(factor).low >= 0 &&

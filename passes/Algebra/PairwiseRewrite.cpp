@@ -1,165 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/Algebra/PairwiseRewrite.h"
 
-#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
 
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 #include <cmath>
 
 using namespace mlir;
 using namespace taylor;
 
-namespace {
-
-/// Adds scalars and all that they are computed from.
-void collectSlice(ValueRange scalars, llvm::SmallDenseSet<Value> &slice) {
-  walkSources(scalars, [&](Value part) { return slice.insert(part).second; });
+/// Erases scalars of a region that nothing reads.
+static void eraseUnread(Region &region) {
+  for (Block &block : region)
+    for (Operation &scalar : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&scalar))
+        scalar.erase();
 }
 
-/// Clones the operations of a block that `slice` holds.
-void cloneSlice(OpBuilder &builder, Block &block, const llvm::SmallDenseSet<Value> &slice,
-                IRMapping &values) {
-  for (Operation &op : block.without_terminator())
-    if (slice.contains(op.getResult(0)))
-      builder.clone(op, values);
+/// Erases an operand's arguments of the regions if nothing reads them.
+static bool eraseUnread(ArrayRef<BlockArgument> arguments) {
+  if (!llvm::all_of(arguments, [](Value argument) { return argument.use_empty(); }))
+    return false;
+  for (BlockArgument argument : arguments)
+    argument.getOwner()->eraseArgument(argument.getArgNumber());
+  return true;
 }
 
-/// Builds the operation that `clonePairwise` returns.
-class Subset {
-public:
-  Subset(PairwiseOp op, ArrayRef<bool> keep)
-      : op(op), keep(keep), usedProducts(op.getNumProducts()), usedScalars(op.getScalars().size()) {}
-  PairwiseOp build(OpBuilder &builder);
-
-private:
-  void findUses();
-  void markArguments(Region &region, const llvm::SmallDenseSet<Value> &slice, bool withProducts);
-  int64_t addArray(int64_t old);
-  void copyRegion(Region &from, Region &to, ArrayRef<Value> yielded, const llvm::SmallDenseSet<Value> &slice,
-                  bool withProducts, bool withMaximum);
-
-  PairwiseOp op;
-  ArrayRef<bool> keep;
-  llvm::SmallBitVector usedProducts, usedScalars;
+void taylor::dropUnread(PairwiseOp op) {
+  Block &weight = op.getWeight().front();
+  Operation *yield = weight.getTerminator();
+  llvm::SetVector<Value> yielded;
+  SmallVector<Attribute> sums;
   bool usesMaximum = false;
-  SmallVector<Value> arrays, yielded;
-  SmallVector<int64_t> products, scalars;
-  llvm::SmallDenseSet<Value> weightSlice, visibleSlice, maximumSlice;
-};
-
-void Subset::markArguments(Region &region, const llvm::SmallDenseSet<Value> &slice, bool withProducts) {
-  unsigned count = withProducts ? op.getNumProducts() : 0;
-  for (BlockArgument argument : region.getArguments()) {
-    if (!slice.contains(argument))
-      continue;
-    unsigned number = argument.getArgNumber();
-    if (number < count)
-      usedProducts.set(number);
-    else if (number - count < op.getScalars().size())
-      usedScalars.set(number - count);
-  }
-}
-
-void Subset::findUses() {
-  Operation *yield = op.getWeight().front().getTerminator();
-  for (auto [index, kept] : llvm::enumerate(keep)) {
-    PairSumAttr sum = op.getSum(index);
-    if (!kept)
-      continue;
+  for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
+    int64_t number = 0;
     if (sum.getKind() == PairOutput::Maximum) {
       usesMaximum = true;
-      continue;
+    } else {
+      Value scalar = yield->getOperand(sum.getYielded());
+      yielded.insert(scalar);
+      number = llvm::find(yielded, scalar) - yielded.begin();
     }
-    Value scalar = yield->getOperand(sum.getYielded());
-    if (!llvm::is_contained(yielded, scalar))
-      yielded.push_back(scalar);
-    collectSlice(scalar, weightSlice);
+    sums.push_back(PairSumAttr::get(op.getContext(), sum.getKind(), number, sum.getWeighted()));
   }
-  if (op.hasMaximum())
-    usesMaximum |= weightSlice.contains(op.getWeight().getArguments().back());
-  auto collectYield = [](Region &region, llvm::SmallDenseSet<Value> &slice) {
-    if (!region.empty())
-      collectSlice(region.front().getTerminator()->getOperands(), slice);
-  };
-  collectYield(op.getVisible(), visibleSlice);
-  if (usesMaximum)
-    collectYield(op.getMaximum(), maximumSlice);
-  markArguments(op.getWeight(), weightSlice, true);
-  markArguments(op.getVisible(), visibleSlice, false);
-  markArguments(op.getMaximum(), maximumSlice, true);
-}
-
-int64_t Subset::addArray(int64_t old) {
-  Value array = op.getArrays()[old];
-  auto it = llvm::find(arrays, array);
-  if (it != arrays.end())
-    return it - arrays.begin();
-  arrays.push_back(array);
-  return arrays.size() - 1;
-}
-
-void Subset::copyRegion(Region &from, Region &to, ArrayRef<Value> yielded,
-                        const llvm::SmallDenseSet<Value> &slice, bool withProducts, bool withMaximum) {
-  OpBuilder builder(op.getContext());
-  Block *block = addBlock(to, {}, op.getLoc());
-  builder.setInsertionPointToStart(block);
-  IRMapping values;
-  unsigned count = withProducts ? op.getNumProducts() : 0;
-  for (BlockArgument argument : from.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    bool used = number < count                            ? usedProducts.test(number)
-                : number - count < op.getScalars().size() ? usedScalars.test(number - count)
-                                                          : withMaximum;
-    if (used)
-      values.map(argument, block->addArgument(argument.getType(), argument.getLoc()));
+  op.setSumsAttr(ArrayAttr::get(op.getContext(), sums));
+  yield->setOperands(yielded.getArrayRef());
+  for (Region &region : op->getRegions())
+    eraseUnread(region);
+  if (op.hasMaximum() && !usesMaximum && weight.getArguments().back().use_empty()) {
+    weight.eraseArgument(weight.getNumArguments() - 1);
+    op.getMaximum().getBlocks().clear();
   }
-  cloneSlice(builder, from.front(), slice, values);
-  SmallVector<Value> results =
-      llvm::map_to_vector(yielded, [&](Value value) { return values.lookupOrDefault(value); });
-  YieldOp::create(builder, op.getLoc(), results, ArrayAttr());
+  for (int64_t i = op.getNumProducts(); i-- > 0;)
+    if (eraseUnread(op.getProductArguments(i)))
+      op.getProductsMutable().erase(2 * i, 2);
+  for (int64_t i = op.getScalars().size(); i-- > 0;)
+    if (eraseUnread(op.getScalarArguments(i)))
+      op.getScalarsMutable().erase(i);
 }
 
-PairwiseOp Subset::build(OpBuilder &builder) {
-  findUses();
-  for (unsigned i : usedProducts.set_bits())
-    products.append({addArray(op.getProducts()[2 * i]), addArray(op.getProducts()[2 * i + 1])});
-  for (unsigned i : usedScalars.set_bits())
-    scalars.push_back(addArray(op.getScalars()[i]));
+PairwiseOp taylor::clonePairwise(OpBuilder &builder, PairwiseOp op, ArrayRef<bool> keep) {
   SmallVector<Attribute> sums;
   SmallVector<Type> types;
-  Operation *yield = op.getWeight().front().getTerminator();
+  SmallVector<Value> weighted;
   for (auto [index, kept] : llvm::enumerate(keep)) {
     if (!kept)
       continue;
-    PairSumAttr sum = op.getSum(index);
-    int64_t number = 0, array = -1;
-    if (sum.getKind() != PairOutput::Maximum)
-      number = llvm::find(yielded, yield->getOperand(sum.getYielded())) - yielded.begin();
-    if (sum.getArray() >= 0)
-      array = addArray(sum.getArray());
-    sums.push_back(PairSumAttr::get(op.getContext(), sum.getKind(), number, array));
+    sums.push_back(op.getSum(index));
     types.push_back(op.getResult(index).getType());
+    if (Value array = op.getArrayOfSum(index))
+      weighted.push_back(array);
   }
-  auto result = PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars,
+  auto result = PairwiseOp::create(builder, op.getLoc(), types, op.getProducts(), op.getScalars(), weighted,
                                    builder.getArrayAttr(sums), op.getChunk());
-  copyRegion(op.getWeight(), result.getWeight(), yielded, weightSlice, true, usesMaximum);
-  auto yieldedBy = [](Region &region) {
-    return SmallVector<Value>(region.front().getTerminator()->getOperands());
-  };
-  if (!op.getVisible().empty())
-    copyRegion(op.getVisible(), result.getVisible(), yieldedBy(op.getVisible()), visibleSlice, false, false);
-  if (usesMaximum)
-    copyRegion(op.getMaximum(), result.getMaximum(), yieldedBy(op.getMaximum()), maximumSlice, true, false);
+  IRMapping values;
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), result->getRegions()))
+    from.cloneInto(&to, values);
+  dropUnread(result);
   return result;
 }
 
-} // namespace
-
-PairwiseOp taylor::clonePairwise(OpBuilder &builder, PairwiseOp op, ArrayRef<bool> keep) {
-  return Subset(op, keep).build(builder);
+void taylor::dividePairwise(PairwiseOp op, ArrayRef<unsigned> group) {
+  OpBuilder builder(op);
+  for (unsigned part : llvm::seq_inclusive(0u, *llvm::max_element(group))) {
+    SmallVector<bool> keep = llvm::map_to_vector(group, [&](unsigned of) { return of == part; });
+    if (!llvm::is_contained(keep, true))
+      continue;
+    auto next = clonePairwise(builder, op, keep).getResults().begin();
+    for (auto [kept, result] : llvm::zip_equal(keep, op.getResults()))
+      if (kept)
+        result.replaceAllUsesWith(*next++);
+  }
+  op.erase();
 }
 
 Value taylor::arrayOf(BlockArgument argument) {
@@ -181,23 +117,17 @@ bool taylor::readsProduct(PairwiseOp op, Value scalar) {
   });
 }
 
-Value taylor::addScalarOperand(PairwiseOp op, Value array) {
-  int64_t count = op.getNumProducts();
-  int64_t number = llvm::find(op.getArrays(), array) - op.getArrays().begin();
-  SmallVector<int64_t> scalars(op.getScalars());
-  if (auto it = llvm::find(scalars, number); it != scalars.end())
-    return op.getWeight().getArgument(count + (it - scalars.begin()));
-  if (number == static_cast<int64_t>(op.getArrays().size()))
-    op.getArraysMutable().append(array);
-  Type type = arrayTypeOf(array).getScalarType();
-  if (!op.getVisible().empty())
-    op.getVisible().front().insertArgument(scalars.size(), type, op.getLoc());
-  if (op.hasMaximum())
-    op.getMaximum().front().insertArgument(count + scalars.size(), type, op.getLoc());
-  Value argument = op.getWeight().front().insertArgument(count + scalars.size(), type, op.getLoc());
-  scalars.push_back(number);
-  op.setScalars(scalars);
-  return argument;
+Value taylor::addScalarOperand(PairwiseOp op, Value array, Region *of) {
+  unsigned number = llvm::find(op.getScalars(), array) - op.getScalars().begin();
+  if (number == op.getScalars().size()) {
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        region.insertArgument(op.getNumProducts(region) + number, arrayTypeOf(array).getScalarType(),
+                              op.getLoc());
+    op.getScalarsMutable().append(array);
+  }
+  Region &region = of ? *of : op.getWeight();
+  return region.getArgument(op.getNumProducts(region) + number);
 }
 
 ArrayType taylor::rowType(PairwiseOp op) {
@@ -225,7 +155,7 @@ PairwiseOp taylor::replaceTotals(OpBuilder &builder, PairwiseOp op) {
   for (auto [index, result] : llvm::enumerate(op.getResults())) {
     Value sum = rows.getResult(index);
     if (PairSumAttr total = op.getSum(index); total.getKind() == PairOutput::Total) {
-      sums[index] = PairSumAttr::get(op.getContext(), PairOutput::Rows, total.getYielded(), total.getArray());
+      sums[index] = PairSumAttr::get(op.getContext(), PairOutput::Rows, total.getYielded(), false);
       sum.setType(ofRows);
       ArrayType type = arrayTypeOf(result);
       SmallVector<AxisRef> axes;
@@ -247,9 +177,9 @@ PairwiseOp taylor::addMaximum(OpBuilder &builder, PairwiseOp op, Value exponent,
   SmallVector<Type> types(op.getResultTypes());
   types.push_back(rowType(op));
   SmallVector<Attribute> sums(op.getSums().begin(), op.getSums().end());
-  sums.push_back(PairSumAttr::get(op.getContext(), PairOutput::Maximum, 0, -1));
-  auto result = PairwiseOp::create(builder, op.getLoc(), types, op.getArrays(), op.getProducts(),
-                                   op.getScalars(), builder.getArrayAttr(sums), op.getChunk());
+  sums.push_back(PairSumAttr::get(op.getContext(), PairOutput::Maximum, 0, false));
+  auto result = PairwiseOp::create(builder, op.getLoc(), types, op.getProducts(), op.getScalars(),
+                                   op.getWeighted(), builder.getArrayAttr(sums), op.getChunk());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block &weight = op.getWeight().front();
@@ -257,14 +187,13 @@ PairwiseOp taylor::addMaximum(OpBuilder &builder, PairwiseOp op, Value exponent,
     builder.setInsertionPointToStart(block);
     IRMapping values;
     values.map(weight.getArguments(), block->getArguments());
-    llvm::SmallDenseSet<Value> slice;
-    collectSlice(exponent, slice);
-    cloneSlice(builder, weight, slice, values);
+    cloneScalars(builder, weight, values);
     Value x = values.lookupOrDefault(exponent);
     SmallVector<Value> yielded = {x};
     if (std::isfinite(floor))
       yielded.push_back(buildNumber(builder, op.getLoc(), x.getType(), floor));
     YieldOp::create(builder, op.getLoc(), yielded, ArrayAttr());
+    eraseUnread(result.getMaximum());
   }
   result.getVisible().takeBody(op.getVisible());
   result.getWeight().takeBody(op.getWeight());
@@ -282,11 +211,9 @@ PairwiseOp taylor::replaceMaximum(OpBuilder &builder, PairwiseOp op, Value maxim
       sums.push_back(sum);
       types.push_back(result.getType());
     }
-  SmallVector<Value> arrays(op.getArrays());
-  SmallVector<int64_t> scalars(op.getScalars());
-  scalars.push_back(arrays.size());
-  arrays.push_back(maximum);
-  auto result = PairwiseOp::create(builder, op.getLoc(), types, arrays, op.getProducts(), scalars,
+  SmallVector<Value> scalars(op.getScalars());
+  scalars.push_back(maximum);
+  auto result = PairwiseOp::create(builder, op.getLoc(), types, op.getProducts(), scalars, op.getWeighted(),
                                    builder.getArrayAttr(sums), op.getChunk());
   result.getVisible().takeBody(op.getVisible());
   if (!result.getVisible().empty())

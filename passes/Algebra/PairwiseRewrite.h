@@ -12,8 +12,16 @@ namespace taylor {
 /// operands, products and yielded scalars that only the others need. Results are in order; `op` stays.
 PairwiseOp clonePairwise(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<bool> keep);
 
-/// The argument of the weight region for a scalar operand, which is added if it is new.
-mlir::Value addScalarOperand(PairwiseOp op, mlir::Value array);
+/// Replaces `op` by one operation for each group of its outputs: output i goes into that of group[i].
+void dividePairwise(PairwiseOp op, llvm::ArrayRef<unsigned> group);
+
+/// Erases, in place, what no output needs: yielded scalars, what they are computed from, products and scalar
+/// operands.
+void dropUnread(PairwiseOp op);
+
+/// The argument of a region for a scalar operand, which is added if it is new; of the weight region, if none
+/// is given.
+mlir::Value addScalarOperand(PairwiseOp op, mlir::Value array, mlir::Region *region = nullptr);
 
 /// Replaces `op` by one with a running maximum of `exponent`, a scalar of its weight region, as its last
 /// result. `floor` may be -infinity (then not written). In the weight region the maximum is the last

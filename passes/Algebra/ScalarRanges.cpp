@@ -276,7 +276,8 @@ private:
     if (sum.getKind() == PairOutput::Maximum)
       return {};
     Range term = ofWeight(op, sum.getYielded());
-    return sumOf(sum.getArray() < 0 ? term : term * of(op.getArrays()[sum.getArray()]));
+    Value array = op.getArrayOfSum(result);
+    return sumOf(array ? term * of(array) : term);
   }
 
   function_ref<bool(Value)> isZero;

@@ -100,7 +100,7 @@ std::string Splitter::nameOfSaved(Value value) {
   StringRef base = "row";
   if (auto pairwise = value.getDefiningOp<PairwiseOp>()) {
     PairSumAttr sum = pairwise.getSum(cast<OpResult>(value).getResultNumber());
-    base = sum.getKind() == PairOutput::Maximum ? "maximum" : sum.getArray() >= 0 ? "numerator" : "mass";
+    base = sum.getKind() == PairOutput::Maximum ? "maximum" : sum.getWeighted() ? "numerator" : "mass";
   }
   unsigned number = names[base]++;
   return base.str() + (number ? std::to_string(number + 1) : "");

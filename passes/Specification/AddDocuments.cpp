@@ -319,37 +319,24 @@ void DocumentAdder::visit(RecurrencesOp op) {
 
 void DocumentAdder::visit(PairwiseOp op) {
   LDBG() << op.getLoc() << ": pairs of two documents are invisible";
-  auto addScalar = [&](Value array) -> unsigned {
-    return cast<BlockArgument>(addScalarOperand(op, array)).getArgNumber() - op.getNumProducts();
-  };
-  Region *regions[] = {&op.getWeight(), &op.getMaximum(), &op.getVisible()};
-  auto argumentOf = [&](Region *region, unsigned scalar) -> Value {
-    return region->getArgument(scalar + op.getNumProducts(*region));
-  };
   SmallVector<Region *> positioned, sized;
-  for (Region *region : regions) {
+  for (Region *region : {&op.getWeight(), &op.getMaximum(), &op.getVisible()}) {
     if (readsPositions(*region))
       positioned.push_back(region);
     if (readsAxis<SizeOp>(*region, AxisRole::Key))
       sized.push_back(region);
   }
-  for (AxisRef axis : {AxisRole::Query, AxisRole::Key}) {
-    if (llvm::none_of(positioned, [&](Region *region) { return readsAxis<IndexOp>(*region, axis); }))
-      continue;
-    unsigned scalar = addScalar(positions.over(axis));
+  for (AxisRef axis : {AxisRole::Query, AxisRole::Key})
     for (Region *region : positioned)
-      replaceReads<IndexOp>(*region, axis, argumentOf(region, scalar));
-  }
-  if (!sized.empty()) {
-    unsigned scalar = addScalar(lengths.queries);
-    for (Region *region : sized)
-      replaceReads<SizeOp>(*region, AxisRole::Key, argumentOf(region, scalar));
-  }
+      if (readsAxis<IndexOp>(*region, axis))
+        replaceReads<IndexOp>(*region, axis, addScalarOperand(op, positions.over(axis), region));
+  for (Region *region : sized)
+    replaceReads<SizeOp>(*region, AxisRole::Key, addScalarOperand(op, lengths.queries, region));
+  auto addScalar = [&](Value array) -> unsigned {
+    return cast<BlockArgument>(addScalarOperand(op, array)).getArgNumber() - op.getNumProducts();
+  };
   unsigned row = addScalar(documents.queries), column = addScalar(documents.keys);
-  SmallVector<Type> types = llvm::map_to_vector(op.getScalars(), [&](int64_t number) -> Type {
-    return arrayTypeOf(op.getArrays()[number]).getScalarType();
-  });
-  addCondition(op.getVisible(), types, op.getLoc(), [&](OpBuilder &b, Block &block) {
+  addCondition(op.getVisible(), scalarTypesOf(op.getScalars()), op.getLoc(), [&](OpBuilder &b, Block &block) {
     return buildSame(b, op.getLoc(), block.getArgument(row), block.getArgument(column));
   });
 }

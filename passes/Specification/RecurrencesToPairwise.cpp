@@ -65,7 +65,7 @@ Value buildPlaceCount(OpBuilder &builder, Location loc, Type real, bool causal) 
 
 /// rows(1.0) over the visible pairs, of which `condition` reads `arrays`, and `buildVisible` writes the
 /// whole.
-Value buildPairCount(OpBuilder &builder, Location loc, Type real, ArrayRef<Value> arrays, Region &condition,
+Value buildPairCount(OpBuilder &builder, Location loc, Type real, ValueRange arrays, Region &condition,
                      function_ref<void(Region &)> buildVisible) {
   SmallVector<AxisRef> axes = {AxisRole::Query};
   for (StringRef axis : indexedAxes(condition))
@@ -81,10 +81,9 @@ Value buildPairCount(OpBuilder &builder, Location loc, Type real, ArrayRef<Value
   // The group of a key/value head is that of its query heads.
   if (rows.has(AxisRole::KeyHead))
     rows = rows.renamed(AxisRole::KeyHead, AxisRole::Head);
-  auto scalars = llvm::to_vector(llvm::seq<int64_t>(0, arrays.size()));
-  auto output = PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, -1);
-  auto op = PairwiseOp::create(builder, loc, TypeRange(rows), arrays, ArrayRef<int64_t>(), scalars,
-                               builder.getArrayAttr({output}));
+  auto output = PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, false);
+  auto op = PairwiseOp::create(builder, loc, TypeRange(rows), /*products=*/{}, /*scalars=*/arrays,
+                               /*weighted=*/{}, builder.getArrayAttr({output}));
   buildVisible(op.getVisible());
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -92,9 +91,8 @@ Value buildPairCount(OpBuilder &builder, Location loc, Type real, ArrayRef<Value
     YieldOp::create(builder, loc, buildNumber(builder, loc, real, 1.0), ArrayAttr());
   }
   // Without what only weights read: it would depend on that.
-  Value count = clonePairwise(builder, op, {true}).getResult(0);
-  op.erase();
-  return count;
+  dropUnread(op);
+  return op.getResult(0);
 }
 
 /// Whether the condition of visible pairs is u <= t.
@@ -113,9 +111,7 @@ Value buildCount(OpBuilder &builder, PairwiseOp op) {
   Type real = op.getRealType();
   if (op.getVisible().empty() || isCausal(op.getVisible()))
     return buildPlaceCount(builder, op.getLoc(), real, !op.getVisible().empty());
-  SmallVector<Value> arrays =
-      llvm::map_to_vector(op.getScalars(), [&](int64_t number) { return Value(op.getArrays()[number]); });
-  return buildPairCount(builder, op.getLoc(), real, arrays, op.getVisible(), [&](Region &region) {
+  return buildPairCount(builder, op.getLoc(), real, op.getScalars(), op.getVisible(), [&](Region &region) {
     IRMapping values;
     op.getVisible().cloneInto(&region, values);
   });
@@ -210,24 +206,14 @@ Value PairwiseBuilder::buildCount() {
 }
 
 void PairwiseBuilder::build() {
-  SmallVector<Value> arrays = {sum.query, sum.key};
-  auto add = [&](Value array) -> int64_t {
-    auto it = llvm::find(arrays, array);
-    if (it != arrays.end())
-      return it - arrays.begin();
-    arrays.push_back(array);
-    return arrays.size() - 1;
-  };
-  SmallVector<Value> scalarArrays;
+  SmallVector<Value> scalars, weighted;
   if (sum.decay) {
     ArrayType type = arrayTypeOf(sum.decay).renamed(AxisRole::Key, AxisRole::Query);
-    scalarArrays.push_back(
-        AlignOp::create(builder, loc, type, sum.decay, axisAttr(builder, AxisRole::Query)));
-    scalarArrays.push_back(sum.decay);
+    scalars.push_back(AlignOp::create(builder, loc, type, sum.decay, axisAttr(builder, AxisRole::Query)));
+    scalars.push_back(sum.decay);
   }
-  unsigned firstExtra = scalarArrays.size();
-  llvm::append_range(scalarArrays, sum.extras);
-  SmallVector<int64_t> scalars = llvm::map_to_vector(scalarArrays, add);
+  unsigned firstExtra = scalars.size();
+  llvm::append_range(scalars, sum.extras);
 
   count = buildCount();
   SmallVector<Attribute> outputs;
@@ -243,19 +229,21 @@ void PairwiseBuilder::build() {
           cast<ArrayType>(type)));
       continue;
     }
-    int64_t array = kind == Sum::Numerator ? add(sum.value) : -1;
-    outputs.push_back(PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, array));
+    bool isWeighted = kind == Sum::Numerator;
+    if (isWeighted)
+      weighted.push_back(sum.value);
+    outputs.push_back(PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, isWeighted));
     types.push_back(type);
     places.push_back(index);
   }
   if (outputs.empty())
     return;
-  auto op = PairwiseOp::create(builder, loc, types, arrays, ArrayRef<int64_t>{0, 1}, scalars,
+  auto op = PairwiseOp::create(builder, loc, types, ValueRange{sum.query, sum.key}, scalars, weighted,
                                builder.getArrayAttr(outputs));
-  buildVisible(op.getVisible(), scalarArrays, firstExtra);
+  buildVisible(op.getVisible(), scalars, firstExtra);
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Type> argumentTypes = {real};
-  llvm::append_range(argumentTypes, scalarTypesOf(scalarArrays));
+  llvm::append_range(argumentTypes, scalarTypesOf(scalars));
   Block *block = addBlock(op.getWeight(), argumentTypes, loc);
   builder.setInsertionPointToStart(block);
   YieldOp::create(builder, loc, buildWeight(builder, block->getArguments(), firstExtra), ArrayAttr());

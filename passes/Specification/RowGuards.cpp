@@ -383,11 +383,10 @@ void ReaderAnalysis::visitSums(PairwiseOp op, Value count) {
   }
   for (auto [i, scalar] : llvm::enumerate(op.getScalars())) {
     bool isInMask = !op.getVisible().empty() && !op.getVisible().getArgument(i).use_empty();
-    read(op.getArrays()[scalar], isInMask ? Readers{kEverywhere, {}} : seen);
+    read(scalar, isInMask ? Readers{kEverywhere, {}} : seen);
   }
-  for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
-    if (sum.getArray() >= 0)
-      read(op.getArrays()[sum.getArray()], {kEverywhere, {}});
+  for (Value array : op.getWeighted())
+    read(array, {kEverywhere, {}});
 }
 
 } // namespace

@@ -223,7 +223,9 @@ int64_t ChunkSums::chooseChunk(ArrayRef<StateRewrite> parts, PairwiseOp op, cons
     for (int64_t i = 0; i < op.getNumProducts(); ++i)
       perPair += 2 * channelsOf(op.getProduct(i).first);
     for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
-      perPair += sum.getArray() < 0 ? 1 : 2 * channelsOf(op.getArrays()[sum.getArray()]);
+      perPair += !sum.getWeighted();
+    for (Value array : op.getWeighted())
+      perPair += 2 * channelsOf(array);
     if (sums.seesBothWays())
       perPair *= 2;
     double bytes = 0;

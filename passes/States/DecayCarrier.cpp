@@ -57,14 +57,10 @@ Value DecayCarrier::buildDecay(Location at, Value x, Value y, const CarriedDocum
 static bool isReadOnce(PairwiseOp op, Value array) {
   int64_t uses = 0;
   for (auto [number, scalar] : llvm::enumerate(op.getScalars()))
-    if (op.getArrays()[scalar] == array)
-      for (Region &region : op->getRegions()) {
-        if (region.empty())
-          continue;
+    if (scalar == array)
+      for (BlockArgument argument : op.getScalarArguments(number))
         // Reading the weights as sums leaves scalars that no one reads.
-        uses += llvm::count_if(region.getArgument(op.getNumProducts(region) + number).getUsers(),
-                               [](Operation *user) { return !isOpTriviallyDead(user); });
-      }
+        uses += llvm::count_if(argument.getUsers(), [](Operation *user) { return !isOpTriviallyDead(user); });
   return uses == 1;
 }
 

@@ -34,8 +34,7 @@ LogicalResult PairCarrier::movePlaces(PairwiseOp op) {
     if (sizes.wasInterrupted())
       return refusePairs(op.getLoc(), "its weights read how many tokens there are");
     for (IndexOp index : indices) {
-      auto scalar = cast<BlockArgument>(addScalarOperand(op, places.getPlaces(index.getAxis())));
-      index.replaceAllUsesWith(formula->getArgument(scalar.getArgNumber()));
+      index.replaceAllUsesWith(addScalarOperand(op, places.getPlaces(index.getAxis()), formula));
       index.erase();
     }
   }
@@ -130,7 +129,7 @@ void PairCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
   };
   for (auto [sum, result] : llvm::zip_equal(op.getSums().getAsRange<PairSumAttr>(), op.getResults())) {
     const auto &terms = sums.yielded[sum.getYielded()];
-    if (sum.getArray() < 0 && !isCount(op, sum) && !isRaised(result) && !terms.empty() &&
+    if (!sum.getWeighted() && !isCount(op, sum) && !isRaised(result) && !terms.empty() &&
         llvm::all_of(terms, isHigh)) {
       emitWarning(op.getLoc())
           << "a mass without orders 0 and 1 has few digits as a recurrence in rows whose scores are all near "

@@ -63,7 +63,7 @@ SeparableTerm numberTerm(double number) {
 
 bool taylor::isCount(PairwiseOp op, PairSumAttr sum) {
   Operation *yield = op.getWeight().front().getTerminator();
-  return sum.getArray() < 0 && matchPattern(yield->getOperand(sum.getYielded()), m_Constant());
+  return !sum.getWeighted() && matchPattern(yield->getOperand(sum.getYielded()), m_Constant());
 }
 
 /// As formulas call it, where they do.

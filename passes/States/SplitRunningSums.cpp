@@ -79,11 +79,8 @@ struct RunningFormula {
 
   /// The argument for an array, which is added if it is new.
   Value argumentOf(Value array) const {
-    if (auto pairs = dyn_cast<PairwiseOp>(op)) {
-      auto ofWeight = cast<BlockArgument>(addScalarOperand(pairs, array));
-      return region->getArgument(ofWeight.getArgNumber() - pairs.getNumProducts() +
-                                 pairs.getNumProducts(*region));
-    }
+    if (auto pairs = dyn_cast<PairwiseOp>(op))
+      return addScalarOperand(pairs, array, region);
     MutableOperandRange known = arrays();
     for (OpOperand &operand : MutableArrayRef<OpOperand>(known))
       if (operand.get() == array)
@@ -123,7 +120,7 @@ public:
       return 0;
     for (Operation *op : changed)
       if (auto pairs = dyn_cast<PairwiseOp>(op))
-        dropScalars(pairs);
+        dropUnread(pairs);
     // Maps that were read through, and parts of some that were not.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
@@ -145,7 +142,6 @@ private:
   bool rewrite(const RunningFormula &formula);
   Value buildDifference(const RunningFormula &formula, OpBuilder &builder, Location loc,
                         ArrayRef<RunningTerm> terms);
-  void dropScalars(PairwiseOp op);
   Value partOf(MapOp map, Value scalar);
   Value alignedOf(Value array, AlignOp align);
   Value lowOf(Value array);
@@ -237,16 +233,6 @@ Multiples RunningSums::multiplesOf(Value scalar, Scalars &known) {
     }
   }
   return known[scalar] = std::move(result);
-}
-
-/// Replaces the operation by one without scalars that it reads no more.
-void RunningSums::dropScalars(PairwiseOp op) {
-  OpBuilder builder(op);
-  PairwiseOp rest = clonePairwise(builder, op, SmallVector<bool>(op.getNumResults(), true));
-  if (rest.getScalars().size() == op.getScalars().size())
-    return rest.erase();
-  op->replaceAllUsesWith(rest);
-  op.erase();
 }
 
 void RunningSums::addTerm(Value scalar, int sign, SmallVectorImpl<RunningTerm> &terms) {

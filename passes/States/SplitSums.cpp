@@ -36,26 +36,18 @@ void SplitSums::runOnOperation() {
   }
   SmallVector<PairwiseOp> operations(getOperation().getBody().front().getOps<PairwiseOp>());
   for (PairwiseOp op : operations) {
-    SmallVector<bool> rows, columns, diagonals;
-    for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
-      rows.push_back(sum.getKind() == PairOutput::Rows && !diagonalsOnly);
-      diagonals.push_back(sum.getKind() == PairOutput::Diagonals);
-      columns.push_back(!rows.back() && !diagonals.back());
-    }
-    SmallVector<SmallVector<bool>> kinds = {rows, columns, diagonals};
-    llvm::erase_if(kinds, [](const SmallVector<bool> &kept) { return !llvm::is_contained(kept, true); });
-    if (op.hasMaximum() || kinds.size() < 2)
+    // Rows, then columns and totals, then diagonals.
+    SmallVector<unsigned> group =
+        llvm::map_to_vector(op.getSums().getAsRange<PairSumAttr>(), [&](PairSumAttr sum) {
+          return sum.getKind() == PairOutput::Diagonals                ? 2u
+                 : sum.getKind() == PairOutput::Rows && !diagonalsOnly ? 0u
+                                                                       : 1u;
+        });
+    size_t count = llvm::SmallDenseSet<unsigned>(llvm::from_range, group).size();
+    if (op.hasMaximum() || count < 2)
       continue;
-    LDBG() << op.getLoc() << ": " << kinds.size() << " operations in place of one";
+    LDBG() << op.getLoc() << ": " << count << " operations in place of one";
     ++numSplit;
-    OpBuilder builder(op);
-    for (const SmallVector<bool> &kept : kinds) {
-      PairwiseOp part = clonePairwise(builder, op, kept);
-      auto result = part.getResults().begin();
-      for (auto [old, keep] : llvm::zip(op.getResults(), kept))
-        if (keep)
-          old.replaceAllUsesWith(*result++);
-    }
-    op.erase();
+    dividePairwise(op, group);
   }
 }

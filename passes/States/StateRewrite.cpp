@@ -70,8 +70,8 @@ size_t StateRewrite::addState(Value array, ArrayRef<Value> factors) {
   return stateValues.size() - 1;
 }
 
-LogicalResult StateRewrite::planTerm(int64_t result, PairSumAttr sum, const SeparableTerm &term) {
-  Value array = sum.getArray() >= 0 ? op.getArrays()[sum.getArray()] : Value();
+LogicalResult StateRewrite::planTerm(int64_t result, const SeparableTerm &term) {
+  Value array = op.getArrayOfSum(result);
   Piece piece;
   piece.result = result;
   piece.factors = readerFactors(term);
@@ -150,7 +150,7 @@ LogicalResult StateRewrite::plan(bool withContractions) {
     if (sum.getKind() != kind)
       continue;
     for (const SeparableTerm &term : sums.yielded[sum.getYielded()])
-      if (failed(planTerm(index, sum, term)))
+      if (failed(planTerm(index, term)))
         return failure();
     sumTypes.push_back(cast<ArrayType>(op.getResult(index).getType()));
   }

@@ -102,7 +102,7 @@ private:
   llvm::SmallVector<mlir::Value> summedFactors(const SeparableTerm &term) {
     return kind == PairOutput::Rows ? term.columns : term.rows;
   }
-  mlir::LogicalResult planTerm(int64_t result, PairSumAttr sum, const SeparableTerm &term);
+  mlir::LogicalResult planTerm(int64_t result, const SeparableTerm &term);
   size_t addState(mlir::Value array, llvm::ArrayRef<mlir::Value> factors);
   /// What is read of it is what is added.
   bool isPlain(const Piece &piece) const {

@@ -3,14 +3,14 @@
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
-taylor.spec @operand_out_of_range(%q: !q, %k: !k) {
-  // expected-error @below {{'taylor.pairwise' op expected operand numbers below 2 in products and scalars}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 2>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+taylor.spec @odd_products(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected two arrays per product, but got 3}}
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 3, 0, 0>, sums = [#taylor.pair_sum<rows, 0>]}> ({
   }, {
   }, {
   ^bb0(%s: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> !q
+  }) : (!q, !k, !k) -> !q
   taylor.yield %o : !q
 }
 
@@ -20,12 +20,12 @@ taylor.spec @operand_out_of_range(%q: !q, %k: !k) {
 !k = !taylor.array<[b, g, u, d]>
 taylor.spec @too_many_region_arguments(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected arguments of the weight region of types 'f64', but got 'f64', 'f64'}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<rows, 0, weighted = true>]}> ({
   }, {
   }, {
   ^bb0(%s: f64, %more: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> !q
+  }) : (!q, !k, !k) -> !q
   taylor.yield %o : !q
 }
 
@@ -36,7 +36,7 @@ taylor.spec @too_many_region_arguments(%q: !q, %k: !k) {
 !row = !taylor.array<[b, h, t]>
 taylor.spec @maximum_without_region(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op requires a maximum region for the output maximum}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<maximum, 0, -1>]}> ({
+  %o = "taylor.pairwise"(%q, %k) <{operandSegmentSizes = array<i32: 2, 0, 0>, sums = [#taylor.pair_sum<maximum, 0>]}> ({
   }, {
   }, {
   ^bb0(%s: f64):
@@ -51,7 +51,22 @@ taylor.spec @maximum_without_region(%q: !q, %k: !k) {
 !k = !taylor.array<[b, g, u, d]>
 taylor.spec @output_of_nothing(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected an output of a yielded scalar, but got number 1}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 1, 1>]}> ({
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<rows, 1, weighted = true>]}> ({
+  }, {
+  }, {
+  ^bb0(%s: f64):
+    "taylor.yield"(%s) : (f64) -> ()
+  }) : (!q, !k, !k) -> !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @weighted_by_nothing(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected one array per weighted sum, but got 0 for 1}}
+  %o = "taylor.pairwise"(%q, %k) <{operandSegmentSizes = array<i32: 2, 0, 0>, sums = [#taylor.pair_sum<rows, 0, weighted = true>]}> ({
   }, {
   }, {
   ^bb0(%s: f64):
@@ -64,14 +79,14 @@ taylor.spec @output_of_nothing(%q: !q, %k: !k) {
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
-taylor.spec @contracted_with_nothing(%q: !q, %k: !k) {
+taylor.spec @weighted_total(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected rows or columns contracted with an operand}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 2>]}> ({
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<total, 0, weighted = true>]}> ({
   }, {
   }, {
   ^bb0(%s: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> !q
+  }) : (!q, !k, !k) -> !q
   taylor.yield %o : !q
 }
 
@@ -81,12 +96,12 @@ taylor.spec @contracted_with_nothing(%q: !q, %k: !k) {
 !k = !taylor.array<[b, g, u, d]>
 taylor.spec @fewer_sums_than_results(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected one sum per result, but got 1 for 2}}
-  %o:2 = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  %o:2 = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<rows, 0, weighted = true>]}> ({
   }, {
   }, {
   ^bb0(%s: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> (!q, !q)
+  }) : (!q, !k, !k) -> (!q, !q)
   taylor.yield %o#0 : !q
 }
 
@@ -97,7 +112,7 @@ taylor.spec @fewer_sums_than_results(%q: !q, %k: !k) {
 !row = !taylor.array<[b, h, t]>
 taylor.spec @weight_of_another_type(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected numbers of type 'f64' from the weight region, but got 'f32'}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, -1>]}> ({
+  %o = "taylor.pairwise"(%q, %k) <{operandSegmentSizes = array<i32: 2, 0, 0>, sums = [#taylor.pair_sum<rows, 0>]}> ({
   }, {
   }, {
   ^bb0(%s: f64):
@@ -150,7 +165,7 @@ taylor.spec @aligned_to_another_type(%x: !col) {
 !k = !taylor.array<[b, g, u, d]>
 taylor.spec @two_blocks(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected a formula of one block, but got 2}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<rows, 0, weighted = true>]}> ({
   }, {
   ^bb0(%s: f64):
     llvm.br ^bb1
@@ -159,7 +174,7 @@ taylor.spec @two_blocks(%q: !q, %k: !k) {
   }, {
   ^bb0(%s: f64, %m: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> !q
+  }) : (!q, !k, !k) -> !q
   taylor.yield %o : !q
 }
 
@@ -287,14 +302,14 @@ taylor.spec @score_that_no_formula_says(%q: !q, %k: !k, %v: !v) {
 !k = !taylor.array<[b, g, u, d]>
 taylor.spec @visible_without_condition(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected one condition from the visible region, but got 0}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<rows, 0, weighted = true>]}> ({
   ^bb0:
     "taylor.yield"() : () -> ()
   }, {
   }, {
   ^bb0(%s: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> !q
+  }) : (!q, !k, !k) -> !q
   taylor.yield %o : !q
 }
 
@@ -304,7 +319,7 @@ taylor.spec @visible_without_condition(%q: !q, %k: !k) {
 !k = !taylor.array<[b, g, u, d]>
 taylor.spec @two_conditions(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected one condition from the visible region, but got 2}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<rows, 0, weighted = true>]}> ({
   ^bb0:
     %t = "taylor.index"() <{axis = "t"}> : () -> f64
     %c = arith.cmpf ole, %t, %t : f64
@@ -313,7 +328,7 @@ taylor.spec @two_conditions(%q: !q, %k: !k) {
   }, {
   ^bb0(%s: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> !q
+  }) : (!q, !k, !k) -> !q
   taylor.yield %o : !q
 }
 
@@ -323,14 +338,14 @@ taylor.spec @two_conditions(%q: !q, %k: !k) {
 !k = !taylor.array<[b, g, u, d]>
 taylor.spec @maximum_of_nothing(%q: !q, %k: !k) {
   // expected-error @below {{'taylor.pairwise' op expected one number, or two with a floor, from the maximum region, but got 0}}
-  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  %o = "taylor.pairwise"(%q, %k, %k) <{operandSegmentSizes = array<i32: 2, 0, 1>, sums = [#taylor.pair_sum<rows, 0, weighted = true>]}> ({
   }, {
   ^bb0(%s: f64):
     "taylor.yield"() : () -> ()
   }, {
   ^bb0(%s: f64, %m: f64):
     "taylor.yield"(%s) : (f64) -> ()
-  }) : (!q, !k) -> !q
+  }) : (!q, !k, !k) -> !q
   taylor.yield %o : !q
 }
 

@@ -182,13 +182,33 @@ taylor.function @features.forward of @features("input:x" %x: !taylor.array<[b, h
   taylor.yield "output:o" %n : !o
 }
 
+// CHECK-LABEL: taylor.spec @regions
+taylor.spec @regions(%q: !q, %k: !k, %v: !v, %r: !row) {
+  // CHECK: taylor.pairwise generic products(%q, %k) scalars(%r) weighted(%v)
+  // CHECK-SAME: sums = [#taylor.pair_sum<rows, 0, weighted = true>, #taylor.pair_sum<maximum, 0>] chunk = 64 : i64 visible {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f64):
+  // CHECK: } maximum {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f64, %{{.*}}: f64):
+  // CHECK: } weight {
+  // CHECK-NEXT: ^bb0(%[[S:.*]]: f64, %{{.*}}: f64, %{{.*}}: f64):
+  // CHECK-NEXT: math.ceil %[[S]] : f64
+  // CHECK: } : !bhtd, !bgud, !bht, !bgue -> (!bhte, !bht)
+  %o, %m = taylor.pairwise generic products(%q, %k) scalars(%r) weighted(%v)
+      sums = [#taylor.pair_sum<rows, 0, weighted = true>, #taylor.pair_sum<maximum, 0>] chunk = 64
+      visible { ^bb0(%x: f64): %c = arith.cmpf ole, %x, %x : f64  taylor.yield %c : i1 }
+      maximum { ^bb0(%s: f64, %x: f64): taylor.yield %s : f64 }
+      weight { ^bb0(%s: f64, %x: f64, %y: f64): %w = math.ceil %s : f64  taylor.yield %w : f64 }
+      : !q, !k, !row, !v -> (!o, !row)
+  taylor.yield %o : !o
+}
+
 // CHECK-LABEL: taylor.function @pairs.backward of @pairs(
 taylor.function @pairs.backward of @pairs("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "saved:m" %m: !row,
                                           "cotangent:o" %do: !o) {
   // CHECK: taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0 - %m), x1 = x0 * s1 }
   // CHECK-SAME: -> rows(x1, %k), columns(x1, %q), columns(x0, %o), total(x1) : !bhtd, !bgud, !bhte, !bgue, !bht -> !bhtd, !bgud, !bgue, !h
   // Outputs of one weight sum one yielded value.
-  // GENERIC: sums = [#taylor.pair_sum<rows, 0, 1>, #taylor.pair_sum<columns, 0, 0>, #taylor.pair_sum<columns, 1, 2>, #taylor.pair_sum<total, 0, -1>]
+  // GENERIC: operandSegmentSizes = array<i32: 4, 1, 3>, sums = [#taylor.pair_sum<rows, 0, weighted = true>, #taylor.pair_sum<columns, 0, weighted = true>, #taylor.pair_sum<columns, 1, weighted = true>, #taylor.pair_sum<total, 0>]
   %dq, %dk, %dv, %dh = taylor.pairwise { s = dot(%q, %k)  p = dot(%do, %v)  w = exp(s - %m)  ds = w * p }
       -> rows(ds, %k), columns(ds, %q), columns(w, %do), total(ds) : !q, !k, !o, !v, !row -> !q, !k, !v, !head
   taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv, "gradient:h" %dh : !q, !k, !v, !head
@@ -199,7 +219,7 @@ taylor.function @lags.backward of @lags("input:q" %q: !q, "input:k" %k: !k, "inp
   // CHECK: taylor.reduce sum over(r) select(r == floor(min(max(lag, 0.0), size(r) - 1.0)), %table, 0.0) : !hr
   %bias = taylor.reduce sum over(r) select(r == floor(min(max(lag, 0.0), size(r) - 1.0)), %table, 0.0) : !taylor.array<[h, r = 8]>
   // CHECK: taylor.pairwise { s0 = dot(%q, %k) } -> diagonals(s0 * %{{.*}}) : !bhtd, !bgud, !hlag -> !hlag
-  // GENERIC: sums = [#taylor.pair_sum<diagonals, 0, -1>]
+  // GENERIC: sums = [#taylor.pair_sum<diagonals, 0>]
   %db = taylor.pairwise { s = dot(%q, %k) } -> diagonals(s * %bias) : !q, !k, !taylor.array<[h, lag]> -> !taylor.array<[h, lag]>
   %dt = taylor.reduce sum over(lag) select(r == lag, %db, 0.0) : !taylor.array<[h, lag]> -> !taylor.array<[h, r = 8]>
   // Pairs without operands are computed in the type of the results.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/Emit/MaskedScores.h"
 
+#include "dialect/Taylor/ArrayBuilder.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -11,9 +13,8 @@ void MaskedScores::endLoads(Frame &pair, AxisRef token, Value end) {
   if (emitter.sizes.exactMasks)
     return;
   if (!op.getVisible().empty())
-    for (auto [scalar, argument] : llvm::zip(op.getScalars(), op.getVisible().getArguments()))
-      if (Value array = op.getArrays()[scalar];
-          !argument.use_empty() && cast<ArrayType>(array.getType()).has(token))
+    for (auto [array, argument] : llvm::zip(op.getScalars(), op.getVisible().getArguments()))
+      if (!argument.use_empty() && arrayTypeOf(array).has(token))
         emitter.emit(array, pair);
   (token == AxisRole::Query ? pair.tEnd : pair.uEnd) = end;
 }
@@ -170,9 +171,7 @@ SmallVector<Value> MaskedScores::emitWeights(Frame &pair, ValueRange products, V
 }
 
 Value MaskedScores::emitVisible(Frame &pair, const Masking &masking) {
-  bool hasArrays = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
-                                [](PairSumAttr sum) { return sum.getArray() >= 0; });
-  if (!emitter.sizes.exactMasks || !masking.masked || !hasArrays)
+  if (!emitter.sizes.exactMasks || !masking.masked || op.getWeighted().empty())
     return {};
   // A program keeps conditions where they are used, so it gives a number, and the map its condition instead.
   ScalarProgram program(emitter, pair);

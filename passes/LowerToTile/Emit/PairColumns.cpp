@@ -86,7 +86,9 @@ VisibleRange PairColumns::visibleQueries(const Frame &columns) {
 void PairColumns::addToMemory(const Frame &pair, ValueRange weights, Value visible) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
-  for (auto [sum, plan] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), results)) {
+  for (auto [index, plan] : llvm::enumerate(results)) {
+    PairSumAttr sum = op.getSum(index);
+    Value array = op.getArrayOfSum(index);
     bool isDiagonals = sum.getKind() == PairOutput::Diagonals;
     if (sum.getKind() != PairOutput::Rows && !isDiagonals)
       continue;
@@ -96,12 +98,11 @@ void PairColumns::addToMemory(const Frame &pair, ValueRange weights, Value visib
       Value value;
       if (isDiagonals)
         value = weight; // over [t, u]: elements of one diagonal meet in memory
-      else if (sum.getArray() < 0)
-        value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {AxisRole::Key});
+      else if (array)
+        value = tile::DotOp::create(builder, loc, weight, emitter.emit(array, inside), {AxisRole::Key},
+                                    /*c=*/Value(), visible);
       else
-        value =
-            tile::DotOp::create(builder, loc, weight, emitter.emit(op.getArrays()[sum.getArray()], inside),
-                                {AxisRole::Key}, /*c=*/Value(), visible);
+        value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {AxisRole::Key});
       emitter.accumulate(value, plan.memory, inside, /*atomic=*/keysOnGrid);
     });
   }
@@ -116,7 +117,7 @@ SmallVector<Value> PairColumns::addToColumns(const Columns &columns, Frame &pair
   for (auto [index, before] :
        llvm::zip(llvm::concat<const int64_t>(columns.ofGroup, columns.ofHead), carried)) {
     PairSumAttr sum = op.getSum(index);
-    Value row = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
+    Value array = op.getArrayOfSum(index), row = array ? emitter.emit(array, pair) : Value();
     next.push_back(addRequested(results[index], before, [&](Value before) {
       SmallVector<AxisRef> over{AxisRole::Query};
       if (sum.getKind() == PairOutput::Total)

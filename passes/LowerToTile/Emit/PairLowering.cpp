@@ -21,12 +21,11 @@ static bool spoilsSums(PairwiseOp pairs, Value array, const FunctionMemory &kept
            : kind == PairOutput::Columns ? nameOf(AxisRole::Query)
                                          : "";
   };
-  auto isSummed = [&](PairSumAttr sum) {
-    StringRef token = summedOver(sum.getKind());
-    return sum.getArray() >= 0 && pairs.getArrays()[sum.getArray()] == array && !token.empty() &&
-           arrayTypeOf(array).has(token);
+  auto isSummed = [&](unsigned i) {
+    StringRef token = summedOver(pairs.getSum(i).getKind());
+    return pairs.getArrayOfSum(i) == array && !token.empty() && arrayTypeOf(array).has(token);
   };
-  return llvm::any_of(pairs.getSums().getAsRange<PairSumAttr>(), isSummed) && !kept.isFinitePastEnd(array);
+  return llvm::any_of(llvm::seq(pairs.getNumResults()), isSummed) && !kept.isFinitePastEnd(array);
 }
 
 namespace {

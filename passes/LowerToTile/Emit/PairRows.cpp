@@ -18,7 +18,7 @@ static Value multiply(OpBuilder &builder, Location loc, ValueRange s) {
 std::optional<double> PairRows::countedConstant(PairSumAttr sum) {
   FloatAttr constant;
   Operation *yield = op.getWeight().front().getTerminator();
-  if (sum.getArray() < 0 && loops.ranges.canCount() &&
+  if (!sum.getWeighted() && loops.ranges.canCount() &&
       matchPattern(yield->getOperand(sum.getYielded()), m_Constant(&constant)))
     return constant.getValueAsDouble();
   return std::nullopt;
@@ -148,7 +148,7 @@ SmallVector<Value> PairRows::addToRows(Frame &pair, ArrayRef<int64_t> looped, Va
     PairSumAttr sum = op.getSum(index);
     if (dependsOnMaximum(sum.getYielded()))
       before = emitter.map({before, rescaling.factor}, multiply);
-    Value column = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
+    Value array = op.getArrayOfSum(index), column = array ? emitter.emit(array, pair) : Value();
     next.push_back(
         loops.tiles.addContracted(before, weights[sum.getYielded()], column, {AxisRole::Key}, visible));
   }

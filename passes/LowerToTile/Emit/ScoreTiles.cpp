@@ -38,8 +38,8 @@ SmallVector<Value> ScoreTiles::emitArguments(ScalarProgram &program, Frame &pair
   SmallVector<Value> arguments;
   for (Value product : products)
     arguments.push_back(program.input(product));
-  for (int64_t scalar : op.getScalars())
-    arguments.push_back(program.input(emitter.emit(op.getArrays()[scalar], pair)));
+  for (Value scalar : op.getScalars())
+    arguments.push_back(program.input(emitter.emit(scalar, pair)));
   return arguments;
 }
 

@@ -24,7 +24,7 @@ ScoreTile taylor::rowTile(PairwiseOp op, const TileSizes &sizes) {
 
 ScoreTile taylor::columnTile(PairwiseOp op, const TileSizes &sizes) {
   bool sumsScalars = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) {
-    return sum.getArray() < 0 && sum.getKind() != PairOutput::Rows;
+    return !sum.getWeighted() && sum.getKind() != PairOutput::Rows;
   });
   ScoreTile tile = sizes.columns;
   if (sumsScalars)
