@@ -27,6 +27,13 @@ inline bool isRefusal(mlir::Diagnostic &diagnostic) {
   });
 }
 
+/// An error after another one: `what`, which no one asked for, was neither made nor refused.
+inline mlir::LogicalResult reportFault(mlir::InFlightDiagnostic error, llvm::StringRef what,
+                                       llvm::StringRef wayOut) {
+  return error << "expected " << what << ", or why there is none, but got an error: a fault of the compiler, "
+               << "please report it; " << wayOut;
+}
+
 /// Calls `attempt` and keeps the first refusal that it reports in `refusal`, up to its first semicolon, from
 /// the caller's handlers. Any other error reaches them: then, and where nothing is said, `refusal` stays
 /// empty, and a failure is a fault of the compiler.

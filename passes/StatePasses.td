@@ -69,7 +69,9 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     visible(u <= t), one document (the same for all heads), both, or no mask (and a decay only with
     u <= t). A clamp, a select or an exponential of a score and a window are refused. In a function
     where other sums have the form, such a sum stays over pairs, with a warning. A message about a
-    sum comes once, for the forward if it holds there.
+    sum comes once, for the forward if it holds there. Of twins (taylor-plan-forms), which no one
+    asked for, nothing is said: if one cannot be, all go, and the functions that they are twins of
+    keep the reason in `form`.
 
     ```mlir
     %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..
@@ -87,8 +89,11 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     Option<"nearBytes", "near-bytes", "int64_t", /*default=*/"0", "most bytes of the states of one sum that the caches hold">,
     Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that the target multiplies at once; features come in whole blocks of this many">
   ];
-  let statistics = [Statistic<"numChunked", "chunked", "operations over pairs with states in place of most pairs">];
-  let dependentDialects = ["::taylor::TaylorDialect"];
+  let statistics = [
+    Statistic<"numChunked", "chunked", "operations over pairs with states in place of most pairs">,
+    Statistic<"numErased", "erased", "functions in the chunked form that no one asked for, and that cannot be">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
 }
 
 def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::FunctionOp"> {

@@ -115,6 +115,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
     if (describes)
       manager.addPass(createChooseFormsPass({target.getName()}));
     buildKernelPipeline(manager);
+    manager.addPass(createFitTilesPass({target.getName()}));
   };
   (*programs)->setAttr(kProblem, describeProblem(getProblem(), &context));
   if (failed(runPasses(*programs, planKernels)))

@@ -8,6 +8,7 @@
 #include "codegen/Artifact/Artifact.h"
 #include "codegen/Targets/Choices.h"
 #include "codegen/Targets/CostModel.h"
+#include "codegen/Targets/KernelNeeds.h"
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -49,12 +50,10 @@ struct TargetProblem {
   bool states = false;
   /// Factors of costs that were measured on this machine.
   std::vector<CostSample> formCosts;
-  /// How often tiles were made that a block's memory has no room for (`Target::refuse`).
-  int64_t retries = 0;
 };
 
 /// Where a module says what it is compiled for, while forms and tiles are chosen: the fields of a
-/// TargetProblem but `retries`, as `{head_dim = 64, dtype = "bf16", ..}`. What is not there is as in a new
+/// TargetProblem, as `{head_dim = 64, dtype = "bf16", ..}`. What is not there is as in a new
 /// one.
 inline constexpr llvm::StringLiteral kProblem = "taylor.problem";
 mlir::DictionaryAttr describeProblem(const TargetProblem &problem, mlir::MLIRContext *context);
@@ -113,18 +112,20 @@ public:
   /// Whether the runtime launches its kernels by what the manifest says of them, which is known when their
   /// code is made; else the code itself counts blocks (TaylorFunction, runtime/artifact.h).
   virtual bool isLaunchedByManifest() const { return false; }
-  /// How tile programs are made. With each of `retries` some tiles are smaller, until they are as before;
-  /// what lies in the caller's memory between kernels and calls stays as it is. The field `chunked` follows
-  /// from `use`: who calls this sets it.
+  /// How tile programs are made. The field `chunked` follows from `use`: who calls this sets it.
   virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
   /// Whether a function, "forward" or "backward", has tiles of its own for long sequences, and what they
   /// cost next to those for short ones.
   virtual std::optional<LongForm> getLongForm(const TargetProblem &problem, llvm::StringRef function) const {
     return std::nullopt;
   }
-  /// Why no code can be made of tile programs, such as that a block's memory has no room for the tiles of a
-  /// kernel; empty if it can. What is wrong with them in other ways is said where their code is made.
-  virtual std::string refuse(mlir::ModuleOp programs, const TargetProblem &problem) const { return ""; }
+  /// Of a function of `TileUse::Parallel`: makes tiles smaller that take more than there is, with what loops
+  /// of its planned kernels hold at the same time, and says why; empty: they stay as they are. What lies in
+  /// memory between kernels and calls does not hang on these tiles.
+  virtual std::string fitTiles(llvm::ArrayRef<PairLoopNeeds> loops, const TargetProblem &problem,
+                               TileSizes &sizes) const {
+    return "";
+  }
   /// What operations cost on it.
   virtual CostRates getRates(const TargetProblem &problem) const = 0;
   /// What the manifest says of the machines that run the code.

@@ -13,7 +13,7 @@ using ArrayMap = std::map<std::string, Array>;
 
 FunctionOp findFunction(ModuleOp module, SpecOp spec, StringRef direction) {
   for (auto function : module.getOps<FunctionOp>())
-    if (function.getSpecName() == spec.getSymName() && function.getSymName().rsplit('.').second == direction)
+    if (function.getSpecName() == spec.getSymName() && function.getRole() == direction)
       return function;
   return {};
 }

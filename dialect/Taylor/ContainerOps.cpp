@@ -506,6 +506,11 @@ void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn se
   nameArguments(region, getArgNames(), setName);
 }
 
+bool FunctionOp::isTwin() {
+  auto form = cast_if_present<tile::FormAttr>(getFormAttr());
+  return form && form.getFunction() != getRole();
+}
+
 LogicalResult FunctionOp::verify() {
   if (Attribute plan = getPlanAttr(); plan && !isa<tile::PlanAttr>(plan))
     return emitOpError("expected #tile.plan<..> as its plan, but got ") << plan;

@@ -90,6 +90,12 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
                        DefaultValuedAttr<DictionaryAttr, "{}">:$parameters,
                        OptionalAttr<AnyAttr>:$plan, OptionalAttr<AnyAttr>:$form, UnitAttr:$prepares_keys);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// The part of the name after the specification's: "forward", "forward_chunked".
+    ::llvm::StringRef getRole() { return getSymName().rsplit('.').second; }
+    /// Whether it is another form of a function of the module (taylor-plan-forms).
+    bool isTwin();
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -23,8 +23,9 @@ namespace {
 struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWeightsPass> {
   void runOnOperation() override {
     auto isHalf = [](const TileSizes &sizes) { return sizes.productType == ProductType::F16; };
-    if (!getOperation().getSources() || !tile::isPlanned(getOperation(), isHalf))
-      return; // a backward computes the forward's weights again
+    // A backward, and a function's other forms, compute the forward's weights again.
+    if (!getOperation().getSources() || getOperation().isTwin() || !tile::isPlanned(getOperation(), isHalf))
+      return;
     for (PairwiseOp op : getOperation().getBody().getOps<PairwiseOp>()) {
       if (failed(check(op)))
         return signalPassFailure();

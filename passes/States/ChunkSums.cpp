@@ -45,7 +45,7 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
 
   void runOnOperation() override {
     llvm::DenseSet<Location> warned;
-    for (FunctionOp function : getOperation().getOps<FunctionOp>()) {
+    for (FunctionOp function : llvm::to_vector(getOperation().getOps<FunctionOp>())) {
       if (!tile::isPlanned(function, [](const TileSizes &sizes) { return sizes.chunked; }))
         continue;
       chunking = {chunk, unit, balance, farBalance, nearBytes, featureBlock};
@@ -57,10 +57,16 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
       if (!chunking.isValid()) {
         getOperation().emitError("expected a positive unit, balance, far-balance and feature-block, and no "
                                  "negative chunk and near-bytes");
+        if (function.isTwin())
+          (void)reportFault(function.emitError(), "the chunked form",
+                            "use --form=parallel until it is mended");
         return signalPassFailure();
       }
-      if (failed(rewrite(function, warned)))
+      FailureOr<std::string> refusal = rewrite(function, warned);
+      if (failed(refusal))
         return signalPassFailure();
+      if (!refusal->empty())
+        return eraseTwins(*refusal);
     }
   }
 
@@ -72,9 +78,11 @@ private:
     Location at;
     std::string why;
   };
-  /// Fails where none of the function's sums has the form. `warned`: places of which something was said,
-  /// since the backward's sums are where the forward's are.
-  LogicalResult rewrite(FunctionOp function, llvm::DenseSet<Location> &warned);
+  /// Where none of the function's sums has the form, a twin's reason; of another function an error. `warned`:
+  /// places of which something was said, since the backward's sums are where the forward's are.
+  FailureOr<std::string> rewrite(FunctionOp function, llvm::DenseSet<Location> &warned);
+  /// No one asked for them. The functions that they are twins of say why there are none.
+  void eraseTwins(StringRef refusal);
   /// Nothing where it is done.
   std::optional<Refusal> rewrite(PairwiseOp op);
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
@@ -87,7 +95,24 @@ private:
                        MutableArrayRef<StateRewrite> parts);
 };
 
-LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &warned) {
+static constexpr llvm::StringLiteral kRefused = "unsupported chunked form: ";
+
+void ChunkSums::eraseTwins(StringRef refusal) {
+  SymbolTable symbols(getOperation());
+  for (FunctionOp twin : llvm::to_vector(getOperation().getOps<FunctionOp>())) {
+    auto form = cast_if_present<tile::FormAttr>(twin.getFormAttr());
+    if (!form || form.getName() != "chunked" || !twin.isTwin())
+      continue;
+    auto function =
+        symbols.lookup<FunctionOp>((twin.getSpecName() + "." + form.getFunction().getValue()).str());
+    auto own = cast<tile::FormAttr>(function.getFormAttr());
+    function.setFormAttr(own.withReason("parallel: " + kRefused + refusal));
+    symbols.erase(twin);
+    ++numErased;
+  }
+}
+
+FailureOr<std::string> ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &warned) {
   SmallVector<PairwiseOp> operations(function.getBody().front().getOps<PairwiseOp>());
   llvm::erase_if(operations, [](PairwiseOp op) { return op.getNumProducts() == 0; });
   SmallVector<Refusal> refusals;
@@ -98,20 +123,22 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
     }
   // Where some sums have the form, the others stay over pairs. Of a form that no one asked for, this is no
   // news (taylor-plan-forms).
-  auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
-  bool isTwin = form && function.getSymName().rsplit('.').second != form.getFunction();
   bool none = !operations.empty() && refusals.size() == operations.size();
+  if (function.isTwin())
+    return none ? refusals.front().why : "";
   llvm::DenseSet<Location> refused;
   for (const Refusal &refusal : refusals) {
-    if (!(none ? refused : warned).insert(refusal.at).second || (isTwin && !none))
+    if (!(none ? refused : warned).insert(refusal.at).second)
       continue;
     InFlightDiagnostic diagnostic = none ? refuse(emitError(refusal.at)) : emitWarning(refusal.at);
-    diagnostic << (none ? "unsupported chunked form: " : "this sum stays over pairs: ") << refusal.why
+    diagnostic << (none ? StringRef(kRefused) : "this sum stays over pairs: ") << refusal.why
                << "; it needs sums of finitely many powers of one inner product, with factors of the query "
                   "and of the key, over all keys, those of the query's document or those with u <= t"
                << (none ? "; use the parallel form" : "");
   }
-  return failure(none);
+  if (none)
+    return failure();
+  return std::string();
 }
 
 /// The largest so far, of an array over keys.

@@ -113,7 +113,7 @@ void ChooseForms::runOnOperation() {
       continue;
     FormCost cost = estimateCost(function, form.getFunction(), rates);
     FunctionForms &forms = functions[form.getFunction()];
-    if (roleOf(function) == form.getFunction()) {
+    if (function.getRole() == form.getFunction()) {
       forms.parallel = function;
     } else if (form.getName() == "long") {
       forms.longer = function;

@@ -15,9 +15,6 @@ namespace taylor {
 #define GEN_PASS_DECL
 #include "codegen/Driver/Forms/Passes.h.inc"
 
-/// The part of a function's name after the specification's: "forward", "forward_chunked".
-inline llvm::StringRef roleOf(FunctionOp function) { return function.getSymName().rsplit('.').second; }
-
 /// `form` of a function that has `name`: with pairs of states that a recurrence may keep in one array.
 mlir::tile::FormAttr makeForm(FunctionOp function, llvm::StringRef name);
 
@@ -32,8 +29,8 @@ inline void setReason(FunctionOp function, const llvm::Twine &because) {
 /// The target of a name; null after an error of the module where there is none.
 std::unique_ptr<Target> findTarget(mlir::ModuleOp module, llvm::StringRef name);
 
-/// An error after another one: `what`, which no one asked for, was neither made nor refused.
-mlir::LogicalResult reportFault(mlir::ModuleOp module, llvm::StringRef what, llvm::StringRef wayOut);
+/// What a function's tiles are for, by its form and its role.
+TileUse findTileUse(const Target &target, const TargetProblem &problem, FunctionOp function);
 
 #define GEN_PASS_REGISTRATION
 #include "codegen/Driver/Forms/Passes.h.inc"

@@ -80,12 +80,11 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
 
     * `long`, the parallel form with the target's tiles for long sequences, where it has such
       (`Target::getLongForm`), and a query sees all keys, or all up to its own.
-    * `chunked`. Twins whose sums have no such form are left out, and the functions that they are
-      twins of say why.
+    * `chunked`. Twins whose sums have no such form go in taylor-chunk-sums, and those that do not
+      pay in taylor-choose-forms; the functions that they are twins of say why.
 
-    A plan is the largest of the target's that a block's memory has room for. That is known of
-    kernels, so functions whose plan can shrink are lowered in a copy, which is thrown away. What
-    finds no room with the smallest plan stays as it is, and is refused where its code is made.
+    Plans are made for the problem, before there are kernels. Where kernels need smaller tiles,
+    taylor-fit-tiles makes them.
 
     ```mlir
     taylor.function @f.forward of @f(..) { .. }
@@ -107,10 +106,30 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numPlans", "plans", "plans given to functions">,
-    Statistic<"numShrunk", "shrunk", "plans made smaller for want of room">,
     Statistic<"numTwins", "twins", "functions in the long and the chunked form">
   ];
-  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect", "::taylor::fusion::FusionDialect"];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
+}
+
+def FitTilesPass : Pass<"taylor-fit-tiles", "::mlir::ModuleOp"> {
+  let summary = "smaller tiles where planned kernels need them";
+  let description = [{
+    Rule: what each loop over pairs of a planned kernel (`fusion.kernel`) holds at the same time is
+    counted in arrays: sums with their channels, inner products, scalars of queries and of keys
+    (codegen/Targets/KernelNeeds.h). The target knows what they take with the plan's tiles, and
+    makes these smaller where that is too much (`Target::fitTiles`): on sm_90a in registers.
+
+    Requires: `taylor-plan-kernels`.
+
+    ```mlir
+    taylor.function @f.backward .. plan #tile.plan<.., outer_queries = 64, ..> { .. fusion.kernel @pairs pairs .. }
+    // becomes, target=sm_90a, where dk, dv and tables by lag need 272 registers
+    taylor.function @f.backward .. plan #tile.plan<.., outer_queries = 32, ..> { .. fusion.kernel @pairs pairs .. }
+    ```
+  }];
+  let options = [Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine to plan for, as in taylorc --target">];
+  let statistics = [Statistic<"numSmaller", "smaller", "functions that got smaller tiles">];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
 def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {

@@ -155,7 +155,7 @@ void PlanSteps::runOnOperation() {
   if (decode == "auto" && !requiresStates) {
     step = findRecurrence(refusal);
     if (failed(step) && refusal.empty()) {
-      (void)reportFault(getOperation(), "a step that carries states",
+      (void)reportFault(getOperation().getBody()->front().emitError(), "a step that carries states",
                         "use --decode=cache until it is mended");
       return signalPassFailure();
     }

@@ -33,7 +33,8 @@ public:
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
   std::optional<taylor::LongForm> getLongForm(const taylor::TargetProblem &problem,
                                               StringRef function) const override;
-  std::string refuse(ModuleOp programs, const taylor::TargetProblem &problem) const override;
+  std::string fitTiles(ArrayRef<taylor::PairLoopNeeds> loops, const taylor::TargetProblem &problem,
+                       taylor::TileSizes &sizes) const override;
   taylor::CostRates getRates(const taylor::TargetProblem &problem) const override;
   std::vector<std::string> getPhases() const override {
     return {"layouts and copies", "code of one thread", "PTX", "ptxas"};
@@ -86,18 +87,14 @@ std::optional<taylor::LongForm> NVPTXTarget::getLongForm(const taylor::TargetPro
 
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {
   TileProblem tiles = tilesOf(problem);
-  // With states, retries are those of the chunked form.
-  if (use == taylor::TileUse::Parallel && !problem.states) {
-    tiles.hasRoles = problem.retries < 1;
-    tiles.narrowQueries = problem.retries > 1;
-  }
+  tiles.hasRoles = use == taylor::TileUse::Parallel && !problem.states;
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
   if (use == taylor::TileUse::Short || use == taylor::TileUse::Long)
     chooseTilesByLength(target, tiles, use == taylor::TileUse::Long, sizes);
   if (use == taylor::TileUse::Chunked || problem.states)
-    chooseChunks(target, tiles, problem.chunk, problem.retries, sizes);
+    chooseChunks(target, tiles, problem.chunk, sizes);
   if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
-    chooseSteps(problem.retries, sizes);
+    chooseSteps(sizes);
   if (isNarrow(problem.dtype))
     sizes.productType =
         problem.dtype == taylor::StorageType::BF16 ? taylor::ProductType::BF16 : taylor::ProductType::F16;
@@ -107,27 +104,9 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   return sizes;
 }
 
-std::string NVPTXTarget::refuse(ModuleOp programs, const taylor::TargetProblem &problem) const {
-  OwningOpRef<ModuleOp> copy = programs.clone();
-  MLIRContext *context = programs.getContext();
-  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-  PassManager manager(context, ModuleOp::getOperationName());
-  if (target.startsProducts) {
-    buildSimtPipeline(manager, target, stringifyF32Products(problem.f32Products));
-  } else {
-    buildSharedMemoryPipeline(manager, target, stringifyF32Products(problem.f32Products));
-    manager.addPass(createAllocateShared({target.sharedPerBlock}));
-  }
-  std::string refusal;
-  (void)taylor::captureRefusal(context, refusal, [&]() -> LogicalResult {
-    if (failed(manager.run(*copy)))
-      return failure();
-    WalkResult walk = copy->walk([](tile::KernelOp kernel) { return WalkResult(checkParameters(kernel)); });
-    return failure(walk.wasInterrupted());
-  });
-  if (refusal.empty() && !problem.states)
-    refusal = findReasonForSmallerTiles(*copy, findScoreTiles(programs));
-  return refusal;
+std::string NVPTXTarget::fitTiles(ArrayRef<taylor::PairLoopNeeds> loops, const taylor::TargetProblem &problem,
+                                  taylor::TileSizes &sizes) const {
+  return problem.states ? "" : simt::fitTiles(target, tilesOf(problem), loops, sizes);
 }
 
 /// Measured on an H100 (README.md, "Costs of forms"): where both forms take the same time, that of the

@@ -1,38 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Targets/NVPTX/Contract.h"
-#include "codegen/Targets/NVPTX/KernelSteps.h"
+//
+// What planned kernels hold, in registers and bytes. Numbers are those of products that run while their
+// threads go on: 128 threads, score tiles whose rows are the block's tokens.
 #include "codegen/Targets/NVPTX/TileModel.h"
 
-using namespace mlir;
-using namespace mlir::simt;
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
-/// Whether the loop adds to sums that stay for a block of keys.
-static bool sumsIntoColumns(scf::ForOp loop) {
-  return llvm::any_of(loop.getBody()->getOps<StartOp>(), [](StartOp start) {
-    return start.getC() && !start.getTile().hasAxis(tile::AxisRole::Query);
-  });
+using namespace mlir::simt;
+using taylor::PairLoopNeeds;
+
+namespace {
+
+constexpr int64_t kThreads = 128;
+
+/// 32-bit registers of a thread, for score tiles of `passing` tokens by 64 of the block.
+class LoopRegisters {
+public:
+  LoopRegisters(const PairLoopNeeds &loop, taylor::ScoreTile tile)
+      : loop(loop), block(tile.keys), passing(tile.queries) {}
+
+  /// The larger of two moments: weights are computed from products; an operand is, while a product of another
+  /// one runs.
+  int64_t count() const {
+    return countSums() + std::max(countWeights(), loop.computedChannels ? countOperand() : 0);
+  }
+
+private:
+  int64_t tileOf(int64_t channels) const { return channels * block / kThreads; }
+  /// Two rows of a thread; a quarter of the columns.
+  static constexpr int64_t kRows = 2;
+  int64_t columns() const { return passing / 4; }
+
+  int64_t countSums() const {
+    int64_t registers = loop.totals;
+    for (int64_t channels : loop.sums)
+      registers += channels > 1 ? tileOf(channels) : kRows;
+    return registers;
+  }
+  int64_t countWeights() const {
+    return (loop.products + loop.pairArrays) * tileOf(passing) +
+           (loop.queryScalars + loop.hasExponentials) * columns() + loop.keyScalars * kRows + loop.numbers;
+  }
+  /// A tile in f32, and the addresses of what it is loaded from: two registers for 16 bytes.
+  int64_t countOperand() const {
+    int64_t tile = loop.computedChannels * passing / kThreads;
+    return tileOf(passing) + tile + 2 * llvm::divideCeil(tile, 4);
+  }
+
+  const PairLoopNeeds &loop;
+  int64_t block, passing;
+};
+
+/// Bytes that a kernel with roles takes at least: two slots of what passes by in each of its loops, and the
+/// queries of two members.
+int64_t countRoleBytes(const TileProblem &problem, const PairLoopNeeds &loop,
+                       const taylor::TileSizes &sizes) {
+  int64_t slots = 2, members = 2;
+  int64_t passing = slots * sizes.rows.keys * (problem.headDim + problem.valueDim);
+  return problem.bytes * loop.loopsOfKernel * (passing + members * sizes.rows.queries * problem.headDim);
 }
 
-std::string mlir::simt::findReasonForSmallerTiles(ModuleOp programs, const ScoreTiles &tiles) {
+} // namespace
+
+std::string mlir::simt::fitTiles(const Machine &target, const TileProblem &problem,
+                                 llvm::ArrayRef<PairLoopNeeds> loops, taylor::TileSizes &sizes) {
+  if (!target.startsProducts || problem.bytes != 2)
+    return "";
   std::string reason;
-  programs.walk([&](tile::KernelOp kernel) {
-    auto program = kernel->getParentOfType<tile::ProgramOp>();
-    auto found = tiles.find(getEntryName(kernel));
-    if (found == tiles.end() || !program.getForm() || program.getForm()->getName().getValue() != "parallel")
-      return;
-    auto [queries, keys] = found->second;
-    if (keys >= kWideKeys && kernel.getBody().getOps<RolesOp>().empty())
-      reason = "@" + getEntryName(kernel) + " has tiles of " + std::to_string(keys) + " keys and no roles";
-    if (queries <= kNarrowQueries)
-      return;
-    kernel.walk([&](scf::ForOp loop) {
-      if (!sumsIntoColumns(loop))
-        return;
-      int64_t registers = countLiveRegisters(loop);
-      if (registers > kColumnRegisters)
-        reason = "a loop over queries of @" + getEntryName(kernel) + " needs " + std::to_string(registers) +
-                 " registers for tiles, more than " + std::to_string(kColumnRegisters);
-    });
-  });
+  auto lacksRoles = [&](const PairLoopNeeds &loop) {
+    return !loop.intoColumns &&
+           (!loop.seesAll || countRoleBytes(problem, loop, sizes) > target.sharedPerBlock);
+  };
+  if (const PairLoopNeeds *loop = llvm::find_if(loops, lacksRoles);
+      loop != loops.end() && sizes.rows.keys >= kWideKeys) {
+    reason = "@" + loop->kernel + " gets no roles, for which tiles of " + std::to_string(sizes.rows.keys) +
+             " keys are";
+    sizes.rows.keys = sizes.edgeKeys = kKeys;
+  }
+  for (const PairLoopNeeds &loop : loops) {
+    if (!loop.intoColumns || sizes.columns.queries <= kNarrowQueries)
+      continue;
+    int64_t registers = LoopRegisters(loop, sizes.columns).count();
+    if (registers <= kColumnRegisters)
+      continue;
+    reason = "a loop over queries of @" + loop.kernel + " needs about " + std::to_string(registers) +
+             " registers for tiles, more than " + std::to_string(kColumnRegisters);
+    sizes.columns.queries = kNarrowQueries;
+  }
   return reason;
 }

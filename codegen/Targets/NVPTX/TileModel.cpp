@@ -83,7 +83,7 @@ static void chooseStarted(const Machine &target, const TileProblem &problem, tay
   bool split = problem.split;
   sizes.rows = sizes.derivedRows = {64, split && widest > 96 ? 32 : kKeys};
   if (widest <= 128)
-    sizes.columns = {problem.narrowQueries || (split && widest > 64) ? kNarrowQueries : 64, 64};
+    sizes.columns = {split && widest > 64 ? kNarrowQueries : 64, 64};
   // Members share tiles of queries.
   sizes.alignsQueries = target.assignsRoles;
   // With a producer, matrix units have work of several members: larger tiles, fewer waits.
@@ -135,7 +135,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Machine &target, const TileP
 }
 
 void mlir::simt::chooseChunks(const Machine &target, const TileProblem &problem, int64_t chunk,
-                              int64_t retries, taylor::TileSizes &sizes) {
+                              taylor::TileSizes &sizes) {
   sizes.chunk = chunk;
   // Where chunks take the least time on an H100, of orders 1 to 3 (README.md, "Costs of forms").
   sizes.balance = sizes.farBalance = problem.bytes > 2 ? 10 : problem.split ? 20 : 50;
@@ -153,26 +153,13 @@ void mlir::simt::chooseChunks(const Machine &target, const TileProblem &problem,
   int64_t most = std::max<int64_t>(llvm::bit_floor(uint64_t(target.sharedPerBlock / 2 / bytesPerToken)), 16);
   for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
     *tokens = std::min(*tokens, most);
-  // How many sums of features a kernel has, for derivatives by factors of the score say, is known when it is
-  // made. Most of them are in kernels that are local to tokens: those over pairs shrink a retry later, and
-  // panels.
-  sizes.tokens = std::max<int64_t>(sizes.tokens >> retries, 16);
-  int64_t later = std::max<int64_t>(retries - 1, 0);
-  for (int64_t *size : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys,
-                        &sizes.readFeatures, &sizes.stateFeatures})
-    *size = std::max<int64_t>(*size >> later, 16);
   // With more, dk and dv within a chunk spill in their loop (HOPPER.md, "Registers").
   constexpr int64_t kWideChannels = 96;
   if (target.startsProducts && problem.bytes == 2 && widest > kWideChannels)
     sizes.columns.queries = std::min(sizes.columns.queries, kNarrowQueries);
-  // Keys of a block are its results: queries that pass by shrink last.
-  sizes.columns.queries = std::max<int64_t>(sizes.columns.queries >> std::max<int64_t>(retries - 2, 0), 16);
 }
 
-void mlir::simt::chooseSteps(int64_t retries, taylor::TileSizes &sizes) {
-  if (retries > 0)
-    for (int64_t *panel : {&sizes.readFeatures, &sizes.stateFeatures})
-      *panel = std::max<int64_t>(*panel / 2, 16);
+void mlir::simt::chooseSteps(taylor::TileSizes &sizes) {
   sizes.tokens = sizes.stepTokens = 16;
   sizes.rows.queries = sizes.derivedRows.queries = 16;
   // No roles: 16 rows are less than a product that runs while its threads go on has.

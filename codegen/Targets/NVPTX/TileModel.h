@@ -19,9 +19,8 @@ struct TileProblem {
   bool split = false;
   /// Sums into columns add to sums into rows in memory (--row-sums=atomic).
   bool atomicRows = false;
-  /// For started products (findReasonForSmallerTiles): kernels get roles where the target has them; sums into
-  /// columns need so many registers that fewer queries pass by at once.
-  bool hasRoles = false, narrowQueries = false;
+  /// Of started products: kernels get roles where the target has them (fitTiles).
+  bool hasRoles = false;
 };
 
 /// Sizes with which operands fit in shared memory and accumulators in registers. Keys are on the grid and row
@@ -30,28 +29,28 @@ taylor::TileSizes chooseTileSizes(const Machine &target, const TileProblem &prob
 
 /// Sizes of the chunked form, in place of those of the parallel form: chunks of `chunk` queries (0: as
 /// `TileSizes::chunk` says), panels of features whose states lie twice in a quarter of shared memory, tiles
-/// of tokens whose vectors and their sums lie in half of it. With each of `retries` kernels that are local to
-/// tokens take half as many, and from the second on those over pairs too, and panels half the features.
-void chooseChunks(const Machine &target, const TileProblem &problem, int64_t chunk, int64_t retries,
-                  taylor::TileSizes &sizes);
-/// The same for few queries: the fewest rows that a product has, so that panels alone shrink with `retries`.
-void chooseSteps(int64_t retries, taylor::TileSizes &sizes);
+/// of tokens whose vectors and their sums lie in half of it.
+void chooseChunks(const Machine &target, const TileProblem &problem, int64_t chunk, taylor::TileSizes &sizes);
+/// The same for few queries: the fewest rows that a product has.
+void chooseSteps(taylor::TileSizes &sizes);
 
 //===----------------------------------------------------------------------===//
-// What is known of tile sizes only when kernels have been made with them
+// What is known of tile sizes only when kernels are planned
 //===----------------------------------------------------------------------===//
 
 /// Registers of a thread for tiles that are alive at the same time in a loop over queries
-/// (countLiveRegisters). What ptxas 13.0 spills above it is in HOPPER.md, "Registers".
+/// (`fitTiles` estimates what countLiveRegisters finds later). What ptxas 13.0 spills above it is in
+/// HOPPER.md, "Registers".
 inline constexpr int64_t kColumnRegisters = 240;
 /// Keys that pass by at once where only the producer of a kernel with roles makes up for it, and elsewhere;
 /// queries that do where registers are scarce.
 inline constexpr int64_t kWideKeys = 128, kKeys = 64, kNarrowQueries = 32;
 
-/// Why programs of the parallel form, which are on their way to threads (`taylor-simt-pipeline`), would have
-/// better code with smaller tiles that `chooseTileSizes` knows; empty: they would not. `tiles` are those of
-/// the tile programs.
-std::string findReasonForSmallerTiles(ModuleOp programs, const ScoreTiles &tiles);
+/// Tiles that planned kernels of one function in the parallel form have no room for become smaller: fewer
+/// keys in kernels that get no roles, fewer queries in loops that sum into columns with more than
+/// `kColumnRegisters`. Returns why; empty: all stay.
+std::string fitTiles(const Machine &target, const TileProblem &problem,
+                     llvm::ArrayRef<taylor::PairLoopNeeds> loops, taylor::TileSizes &sizes);
 
 //===----------------------------------------------------------------------===//
 // Tiles for long sequences next to those for short ones, and from which length on they pay: an experiment of
