@@ -239,7 +239,7 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [AttrSizedOperandSegments, Di
 
     | segment | what it holds | argument of a region |
     |---|---|---|
-    | `products` | the two arrays of each `dot`: rows (with t), then columns (with u) | the inner product |
+    | `products` | the arrays of each `dot`: that with t, then that with u | the inner product |
     | `scalars` | each array that formulas read, without channels | its scalar |
     | `weighted` | the array of each sum `rows(w, %b)` or `columns(w, %a)`, in their order | none |
 

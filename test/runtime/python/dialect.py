@@ -84,11 +84,11 @@ def sums(q, k, v, l=ta.projection("b h u"), r=ta.projection("b h t"), m=ta.param
 
 
 @ta.spec(name="taylor.spec of pairs")
-def pairs(q, k, v, p=ta.projection("b h t e")):
+def pairs(q, k, v, p=ta.projection("b h t e"), r=ta.projection("b h t")):
     s = ta.dot(q, k)
     m = ta.running_maximum(s, 0.0)
     w = ta.exp(s - m)
-    ds = w * ta.dot(p, v)
+    ds = w * (ta.dot(p, v) - r)
     return ta.pairwise(ta.rows(w, v, axes="b h t e"), ta.rows(w, axes="b h t"), ta.maxima(m, axes="b h t"), ta.columns(ds, q, axes="b g u d"),
                        ta.columns(ds, axes="b g u"), ta.total(ds, axes="h"), visible=[ta.u <= ta.t, ta.t - ta.u < 8], chunk=64)
 
