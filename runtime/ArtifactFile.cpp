@@ -230,7 +230,7 @@ void Artifact::chooseProcessor(const TaylorArtifact &table) {
     std::vector<std::vector<const TaylorFunction *>> functions(contents.functions.size());
     for (size_t i = 0; i < functions.size(); ++i)
       for (const FormCode &code : target.functions[i].forms) {
-        // The first form has the function's name, others their own behind it.
+        // The first form has the function's name, others their own after it.
         std::string name = contents.functions[i].name + (functions[i].empty() ? "" : "_" + code.name);
         functions[i].push_back(&findFunction(table, target, name));
         checkFunction(name, code, *functions[i].back());

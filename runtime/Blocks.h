@@ -19,7 +19,7 @@ public:
   /// long at first and single blocks at the end.
   bool take(int64_t thread, int64_t &begin, int64_t &end);
 
-  /// Blocks that nobody has taken.
+  /// Blocks that no one has taken.
   int64_t left() const;
 
 private:

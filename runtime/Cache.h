@@ -31,7 +31,7 @@ Manifest compileManifest(const Specification &spec, const std::vector<std::strin
 std::string compileText(const Specification &spec, const std::string &level,
                         const std::vector<std::string> &options);
 
-/// The compiler: $TAYLORC, else beside this library or program (there, or in ../bin), else in PATH.
+/// The compiler: $TAYLORC, else next to this library or program (there, or in ../bin), else in PATH.
 /// Throws Error that says how to get it.
 std::string findCompiler();
 

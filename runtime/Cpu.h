@@ -8,7 +8,7 @@
 namespace taylor::runtime {
 
 /// The first of these LLVM feature names ("avx512bf16", a leading '+' is ignored) that this machine lacks or
-/// that nobody knows; "" where it has all.
+/// that is unknown; "" where it has all.
 std::string missingFeature(const std::vector<std::string> &features);
 
 /// The same against a given list of Linux flags, separated by spaces (the "flags" line of /proc/cpuinfo).

@@ -141,7 +141,7 @@ struct TensorInfo {
   /// Of an i32 input: no element is below the one before it along the last axis, nor beyond 2^24.
   bool ascending = false;
   /// What a call hands on to the next (taylorc --states, --decode), which its name says: initial.NAME is an
-  /// input, final.NAME the output behind the call.
+  /// input, final.NAME the output after the call.
   bool isState() const;
   /// Place of the axis u, or -1: what is kept of keys grows along it.
   int keyAxis() const;
@@ -203,7 +203,7 @@ struct FunctionInfo {
   /// Tokens are added to states one after the other, so queries and keys are the same tokens (T = U, offset
   /// 0).
   bool isRecurrent = false;
-  /// Of a recurrence: slots of states before a call and of those behind it that may be the same memory, and
+  /// Of a recurrence: slots of states before a call and of those after it that may be the same memory, and
   /// the pairs of labels that they were found by.
   std::vector<std::pair<int, int>> carried;
   std::optional<std::vector<std::vector<std::string>>> carriedLabels;
@@ -433,7 +433,7 @@ struct Manifest : TensorLists {
   int function(std::string_view name) const;
   /// The target of a name, or null.
   const TargetInfo *target(std::string_view name) const;
-  /// Index of the output that an input is behind the call; -1 where the input is no state.
+  /// Index of the output that an input is after the call; -1 where the input is no state.
   int finalOf(int input) const;
   /// Description of the tensor in a slot.
   const TensorInfo &tensor(const Slot &slot) const { return tensors(slot.role)[size_t(slot.index)]; }

@@ -27,7 +27,7 @@ constexpr size_t kHeaderBytes = 64;
 // Both lists live as long as the process: a thread may still run while it ends.
 BriefMutex resultsMutex, workspacesMutex;
 
-/// Memory of results that nobody reads any more. No call of it allocates: it is asked where memory is short.
+/// Memory of results that nothing reads any more. No call of it allocates: it is asked where memory is short.
 class FreeResults {
 public:
   static constexpr size_t kMostBlocks = 8, kMostBytes = size_t(1) << 30;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The commands of taylor-train beside training. Each `add..Command` adds its options and their help; the
+// The commands of taylor-train besides training. Each `add..Command` adds its options and their help; the
 // `options` that it fills must outlive the parse.
 #ifndef TAYLOR_TRAINER_COMMANDS_H
 #define TAYLOR_TRAINER_COMMANDS_H

@@ -22,7 +22,7 @@ each under a line `==> N <==`.
 
 namespace {
 
-// Prints texts that grow at the same time, each as it comes once those in front of it are whole.
+// Prints texts that grow at the same time, each as it comes once those before it are whole.
 class InOrder {
 public:
   explicit InOrder(bool titled) : titled(titled) {}

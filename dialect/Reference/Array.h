@@ -90,7 +90,7 @@ struct StatesForm {
 /// The pairs that a sum is evaluated over: all, or those that a form with states has as pairs, or the others.
 enum class PairsPart { All, Pairs, ThroughStates };
 
-/// What the evaluation of one specification depends on, beside its inputs.
+/// What the evaluation of one specification depends on, besides its inputs.
 struct Environment {
   /// Sizes of all axes in use: b, h, g, t, u, d, e and the others.
   AxisMap<int64_t> sizes;

@@ -162,7 +162,7 @@ Evaluated finish(std::vector<Array> results, const Environment &environment) {
   return evaluated;
 }
 
-/// Adds to each state what those before it hold (over queries, or opposite: those behind it), made smaller by
+/// Adds to each state what those before it hold (over queries, or opposite: those after it), made smaller by
 /// the decay between their edges; nothing where a document ends between them.
 void passStates(Array &state, AxisRef reader, const ChunkNumbers &chunks, const Array *decay,
                 const Array *within) {

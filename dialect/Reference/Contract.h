@@ -82,7 +82,7 @@ struct Contract {
   }
 };
 
-/// What an error of rounding to the nearest stays below but for chance, by the errors of two or more draws
+/// What an error of rounding to the nearest stays below except by chance, by the errors of two or more draws
 /// (Rounding, kSquareOfDraw): its square is the mean of theirs and three of their standard deviations, and no
 /// less than that of the largest where it lies far above the others, as when a score has moved across the
 /// bound of a clamp. 0 where a draw is not finite.

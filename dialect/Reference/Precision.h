@@ -19,7 +19,7 @@ static_assert(std::numeric_limits<Real>::digits == 64,
 /// Storage types of kernels, by their names in a manifest.
 enum class Dtype { F32, BF16, F16, F64, I32 };
 
-/// Rounds to a number with a given mantissa: to the nearest, or, in a draw, to one of the two beside x, with
+/// Rounds to a number with a given mantissa: to the nearest, or, in a draw, to one of the two next to x, with
 /// a probability that makes x the mean (stochastic rounding; Parker, Monte Carlo Arithmetic, 1997). A draw
 /// is a function of |x|: x and -x round alike, as they do to the nearest, and numbers of that mantissa stay.
 /// The exponent stays wide: eager code in a library is stabilised by hand, and what it is compared for here

@@ -87,7 +87,7 @@ static bool isArithmetic(ScalarOpcode opcode) {
 }
 
 bool RegionProgram::isLeftOut(const Instruction &instruction, const std::vector<Sums> &sums) {
-  // A quotient of an empty sum by what is none is a product.
+  // A quotient of an empty sum by what is not one is a product.
   bool divides = instruction.opcode == Code::Divide && sums[instruction.operands[1]] == Sums::None;
   return sums[instruction.result] == Sums::Empty && !divides && !isArithmetic(instruction.opcode);
 }

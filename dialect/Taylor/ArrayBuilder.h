@@ -59,7 +59,7 @@ mlir::Value buildInOrder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 /// A scalar and all that it is computed from, each once: scalars share operands.
 llvm::SetVector<mlir::Value> collectScalars(mlir::Value scalar);
 
-/// Clones a scalar of a region and what it is computed from, but for what `values` maps already (arguments,
+/// Clones a scalar of a region and what it is computed from, except what `values` maps already (arguments,
 /// to begin with).
 mlir::Value cloneScalar(mlir::OpBuilder &builder, mlir::Value scalar, mlir::IRMapping &values);
 

@@ -120,7 +120,7 @@ LogicalResult taylor::verifyScalars(Operation *op, Region &region) {
     return success();
   if (!region.hasOneBlock())
     return op->emitOpError("expected a formula of one block, but got ") << region.getBlocks().size();
-  // Before MLIR's own check of blocks, which runs behind this one.
+  // Before MLIR's own check of blocks, which runs after this one.
   if (region.front().empty())
     return op->emitOpError("expected a formula that ends in taylor.yield, but got an empty one");
   for (Operation &scalar : region.front()) {

@@ -22,7 +22,7 @@ inline bool isCarriedOutput(llvm::StringRef role) { return role.consume_front("o
 /// (taylor-prepare-keys).
 inline constexpr llvm::StringLiteral kCachePrefix = "cache.";
 /// In the manifest's cache, of what the function that prepares keys hands on to its next call
-/// ("cache:carried.position"), beside what it keeps of keys.
+/// ("cache:carried.position"), next to what it keeps of keys.
 inline constexpr llvm::StringLiteral kHandedOnPrefix = "carried.";
 
 /// What the name of a specification that prepares keys (`prepares_keys`) has after that of the other one.

@@ -370,7 +370,7 @@ static bool hasArrayWith(SpecOp spec, AxisRef axis) {
          llvm::any_of(body, [&](Operation &op) { return llvm::any_of(op.getResultTypes(), has); });
 }
 
-/// A running sum or maximum over tokens is of the past of each; beside a sum over all keys it would mean one
+/// A running sum or maximum over tokens is of the past of each; next to a sum over all keys it would mean one
 /// order of tokens only.
 static LogicalResult verifyRunningScans(SpecOp spec) {
   bool bidirectional = false;

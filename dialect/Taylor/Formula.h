@@ -84,7 +84,7 @@ struct FormulaScope {
   /// Scalar of operand i, or null if it may not be used as a scalar.
   llvm::SmallVector<mlir::Value> operands;
   llvm::StringMap<mlir::Value> names;
-  /// Axes a bare name may mean, beside the roles.
+  /// Axes a bare name may mean, besides the roles.
   llvm::SmallVector<AxisRef> freeAxes;
   /// f64, or f32 after specialisation.
   mlir::Type realType;

@@ -37,8 +37,8 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
   return success();
 }
 
-/// Operators that the lexer does not know, and `%` in front of what is no name, which it takes for the
-/// beginning of a value: they must be found in the text behind the number or name at `loc`, before that is
+/// Operators that the lexer does not know, and `%` before what is no name, which it takes for the
+/// beginning of a value: they must be found in the text after the number or name at `loc`, before that is
 /// read.
 /// `2s`, which the lexer takes apart.
 ParseResult rejectForeignNumber(OpAsmParser &parser, SMLoc loc) {
@@ -82,7 +82,7 @@ ParseResult rejectForeignToken(OpAsmParser &parser, SMLoc loc) {
     return parser.emitError(at, "unsupported operator '&' in a formula; write and(x, y)");
   if (text.starts_with("|"))
     return parser.emitError(at, "unsupported operator '|' in a formula; write or(x, y)");
-  // A number behind it, but for the names that printed operations have.
+  // A number after it, except for the names that printed operations have.
   if (text == "%" || (text.consume_front("%") && text.consume_front(text.take_while(llvm::isDigit)) &&
                       text.starts_with(".")))
     return parser.emitError(at, "unsupported operator '%' in a formula; write x - y * floor(x / y)");

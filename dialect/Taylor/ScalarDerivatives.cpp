@@ -52,7 +52,7 @@ bool isPositive(Value x, bool strictly) {
   if (FloatAttr number; matchPattern(x, m_Constant(&number)))
     return strictly ? number.getValueAsDouble() > 0.0 : number.getValueAsDouble() >= 0.0;
   Operation *op = x.getDefiningOp();
-  if (auto index = dyn_cast_or_null<IndexOp>(op)) // a query may stand in front of a key, and of the first
+  if (auto index = dyn_cast_or_null<IndexOp>(op)) // a query may stand before a key, and of the first
     return !strictly && index.getAxis() != AxisRole::Lag && index.getAxis() != AxisRole::Query;
   if (isa_and_nonnull<SizeOp>(op))
     return true;

@@ -25,7 +25,7 @@ bool isIdentity(Region &region) {
 // Recurrences
 //===----------------------------------------------------------------------===//
 
-/// Sums that nobody reads go. (Where nobody reads any, the operation is dead as a whole.)
+/// Sums that nothing reads go. (Where nothing reads any, the operation is dead as a whole.)
 template <typename Op> struct DropUnreadSums : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {

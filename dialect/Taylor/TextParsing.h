@@ -18,7 +18,7 @@ mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &number);
 /// `(number)`.
 mlir::ParseResult parseNumberInParentheses(mlir::AsmParser &parser, double &number);
 
-/// Fails, with what may stand there, where a word stands behind the optional ones of an operation, which come
+/// Fails, with what may stand there, where a word stands after the optional ones of an operation, which come
 /// in the order of `known`.
 mlir::ParseResult rejectUnknownWord(mlir::AsmParser &parser, llvm::ArrayRef<llvm::StringRef> known);
 

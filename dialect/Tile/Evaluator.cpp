@@ -191,7 +191,7 @@ LogicalResult Evaluator::run(ProgramOp program, ArrayRef<HostArray> tensors) {
       memory.strides = tensors[next++].strides;
     } else {
       memory.strides = rowMajorStrides(ArrayRef<int64_t>(memory.extents), numbers);
-      // All ones: a NaN in every float type, so that an element nobody wrote shows.
+      // All ones: a NaN in every float type, so that an element that nothing wrote shows.
       int64_t bytes = countOf(memory.extents, numbers) * memory.bytes();
       memory.data = workspace.emplace_back(bytes + 1, char(0xff)).data();
     }

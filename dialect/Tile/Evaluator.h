@@ -9,7 +9,7 @@ namespace mlir::tile {
 
 struct HostArray {
   void *data =
-      nullptr; // element 0, of the array's storage type; null: an optional tensor that nobody asks for
+      nullptr; // element 0, of the array's storage type; null: an optional tensor that no one asks for
   llvm::SmallVector<int64_t> strides; // in elements, one per axis
 };
 

@@ -23,10 +23,10 @@ struct ScoreTile {
 ///               kernels                              grid          row sums
 ///   Parts       one                                  b g part      added in memory, in the order of the keys
 ///   Separate    one for rows, one for columns        b h t; b g u  finished by their block
-///   Atomic      one, behind one that writes zeros    b g u         added in memory, in any order
+///   Atomic      one, after one that writes zeros     b g u         added in memory, in any order
 ///
 /// With `Parts` a block loops over keys; it computes each product once, for targets with few threads. With
-/// the others keys are on the grid. Results do not depend on the order of blocks, but for `Atomic`.
+/// the others keys are on the grid. Results do not depend on the order of blocks, except for `Atomic`.
 enum class RowSums { Parts, Separate, Atomic };
 
 /// The type of operands of products between matrices; sums are f32 or wider.
@@ -42,7 +42,7 @@ struct TileSizes {
   int64_t tokens = 64;
   /// Score tiles of sums into rows (the loop over keys is inside) of pairs with one product or none.
   ScoreTile rows;
-  /// The same where pairs have several products, as in a derivative: more operands lie beside the tile.
+  /// The same where pairs have several products, as in a derivative: more operands lie next to the tile.
   ScoreTile derivedRows;
   /// Most keys of such a tile where the mask cuts through: the smaller, the less is computed for nothing.
   int64_t edgeKeys = 64;
@@ -112,7 +112,7 @@ struct TileSizes {
   /// Operands that a loop reads lie with what its products sum contiguous (taylor-transpose-operands).
   bool transposesOperands = false;
   /// Small kernels over queries and over keys are one (taylor-join-kernels), and a loop over keys has what is
-  /// computed of its queries beside it (taylor-join-rows): a launch costs more than blocks that do
+  /// computed of its queries in addition (taylor-join-rows): a launch costs more than blocks that do
   /// nothing.
   bool joinsKernels = false;
   /// If BF16 or F16, operands of products have this type (taylor-narrow-products).

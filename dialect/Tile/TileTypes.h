@@ -55,7 +55,7 @@ inline bool isRole(AxisRef name) { return taylor::isRuntimeAxis(name); }
 /// The run-time size that is no axis: the position of query 0.
 inline constexpr llvm::StringLiteral kOffset = "offset";
 
-/// Elements of an axis with role lag before that of query 0 with key U, and behind those of the last query: a
+/// Elements of an axis with role lag before that of query 0 with key U, and after those of the last query: a
 /// tile of at most so many tokens that begins within T and U lies within it.
 inline constexpr int64_t kLagMargin = 128;
 

@@ -136,7 +136,7 @@ void Block::step(Warp &w) {
     mask &= w.predicate(i.guard);
   }
   if (i.aligned && mask && mask != (i.run ? ~0u : w.exists)) {
-    // Lanes that are still on their way may come: a join is not always behind its branches in the text.
+    // Lanes that are still on their way may come: a join is not always after its branches in the text.
     if ((w.runnable() | w.atEvent) & ~w.active)
       return waitForLanes(w, mask);
     raise(w, i, FaultKind::Divergent, firstLane(mask), 0,

@@ -112,7 +112,7 @@ template <typename F> Handler byComparable(Type t, F f) {
   }
 }
 
-/// A source's value as a double (exact but for 64-bit integers), and as an integer where it is one.
+/// A source's value as a double (exact except for 64-bit integers), and as an integer where it is one.
 struct Value {
   double real;
   __int128 whole;

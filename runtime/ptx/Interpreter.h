@@ -81,7 +81,7 @@ enum class FaultKind {
   Race,
   InFlight,  ///< touches bytes that a copy still fills, or registers of a wgmma that is under way
   Unfenced,  ///< wgmma.fence, fence.proxy.async or fence.mbarrier_init is missing
-  Malformed, ///< a matrix descriptor, tensor map or mbarrier that is none, or a number out of its range
+  Malformed, ///< what is no matrix descriptor, tensor map or mbarrier, or a number out of its range
   Divergent, ///< an instruction that a warp or warpgroup must execute together is executed by a part of it
   Deadlock,
   Limit,

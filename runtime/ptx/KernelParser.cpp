@@ -473,7 +473,7 @@ void KernelParser::finish() {
   });
   // Module-scope arrays of unknown size ask for an alignment too; 1024 bytes is the most that hardware's
   // layouts need.
-  kernel.localBytes = alignTo(kernel.localBytes, 16); // one thread's lies behind another's
+  kernel.localBytes = alignTo(kernel.localBytes, 16); // one thread's lies after another's
   kernel.info.staticSharedBytes = sharedBytes;
   for (const auto &[name, m] : globals)
     if (m.kind == Meaning::Address && m.dynamic)

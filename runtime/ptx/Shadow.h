@@ -26,7 +26,7 @@ public:
     uint64_t address;
     std::string what;
   };
-  /// All bytes unwritten, by nobody.
+  /// All bytes unwritten, by no one.
   void reset(size_t bytes, unsigned warps);
   std::optional<Finding> read(uint64_t address, unsigned bytes, const Access &);
   std::optional<Finding> write(uint64_t address, unsigned bytes, const Access &);
@@ -45,7 +45,7 @@ public:
   /// write them.
   std::optional<Finding> startRead(uint64_t address, const Access &);
   void finishRead(uint64_t address, const Access &);
-  /// The bytes become an mbarrier, which no other instruction may touch, or are none any more.
+  /// The bytes become an mbarrier, which no other instruction may touch, or are no longer one.
   void setOpaque(uint64_t address, unsigned bytes, bool isOpaque);
 
 private:

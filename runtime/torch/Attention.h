@@ -73,7 +73,7 @@ public:
                                   std::optional<int64_t> offset = std::nullopt) const;
 
   /// All outputs but states, of new tokens: the function `step` of options.decode, without gradients. Inputs
-  /// are those of the manifest but for initial.*. `states` are these, in the manifest's order, and become
+  /// are those of the manifest except for initial.*. `states` are these, in the manifest's order, and become
   /// those after the last token, in their memory. Over a cache, inputs over keys have all keys so far, the
   /// new ones last; where keys are prepared (Manifest::cache is not empty) this throws: call decode().
   std::vector<at::Tensor> step(const std::vector<at::Tensor> &inputs, const std::vector<at::Tensor> &states,

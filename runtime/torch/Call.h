@@ -39,7 +39,7 @@ const runtime::Manifest &manifestFor(Program &program, at::TensorList inputs);
 Tensors runForward(Program &program, at::TensorList inputs, std::optional<int64_t> offset, bool save);
 
 /// Gradients of the inputs whose indices stand in `wanted`, in that order. `outputs` and `saved` may be empty
-/// where backwardReads() says that nobody reads them.
+/// where backwardReads() says that nothing reads them.
 Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
                     at::TensorList cotangents, std::optional<int64_t> offset, c10::IntArrayRef wanted);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensors as a manifest describes them, beside the inputs of a call: for tensors without data and for traced
+// Tensors as a manifest describes them, given the inputs of a call: for tensors without data and for traced
 // sizes too.
 #ifndef TAYLOR_RUNTIME_TORCH_DESCRIBE_H
 #define TAYLOR_RUNTIME_TORCH_DESCRIBE_H

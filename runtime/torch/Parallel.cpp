@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // at::parallel_for is a header of `#pragma omp parallel`: without OpenMP in the compiler it is a plain loop,
-// and with clang's it would start a second set of threads beside torch's, which come from GCC's libgomp in
+// and with clang's it would start a second set of threads next to torch's, which come from GCC's libgomp in
 // the torch wheel. GOMP_parallel is what GCC makes of the pragma (a stable interface since GCC 4.9), so
 // calling it is what at::parallel_for does in torch itself.
 #include "runtime/torch/Parallel.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Why a form that nobody asked for is left out: it is refused, or the compiler has a fault, which nobody
+// Why a form that no one asked for is left out: it is refused, or the compiler has a fault, which no one
 // would see if it were taken for a refusal.
 #include "codegen/Driver/Driver.h"
 #include "codegen/Driver/RegisterAll.h"

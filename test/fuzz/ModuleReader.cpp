@@ -20,7 +20,7 @@ constexpr int kUsesOfContext = 500;
   std::abort();
 }
 
-/// Verifies behind each pass, where a failure is the pass's fault and not the text's.
+/// Verifies after each pass, where a failure is the pass's fault and not the text's.
 struct VerifyBehindPasses : PassInstrumentation {
   void runAfterPass(Pass *pass, Operation *op) override {
     std::string messages;

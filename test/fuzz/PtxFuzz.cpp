@@ -28,7 +28,7 @@ void start(const ptx::Module &module, const ptx::KernelSignature &kernel) {
   ptx::InterpreterOptions options;
   options.profile = true;
   options.limit = kMostSteps;
-  // Without checks, instructions whose operands nobody wrote run too.
+  // Without checks, instructions whose operands nothing wrote run too.
   for (bool checks : {true, false}) {
     options.checks = checks;
     ptx::launch(module, kernel.name, {}, block, 256, parameters, {&range, 1}, options);

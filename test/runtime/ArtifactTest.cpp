@@ -233,7 +233,7 @@ TEST(ArtifactTable, PointersAndNumbers) {
   table.images = &image;
   table.image_count = 1;
   EXPECT_EQ(message(table), "'x': requires a target of image 0 in 'taylor_artifact'");
-  // A function of a sound manifest without an entry, or with a number that is none.
+  // A function of a sound manifest without an entry, or with a number that is not one.
   std::string text = runtime::Artifact::load(fixturePath("plain"))->manifest().text;
   const TaylorFunction whole = {"native",
                                 "backward",

@@ -192,7 +192,7 @@ TEST_F(AttentionTest, Errors) {
               "taylor: taylorc could not compile " + sourcePath("plain.mlir") +
                   " (--dtype=f32 --head-dim=24 --value-dim=24)\n" + sourcePath("plain.mlir") +
                   ":2:3: error: requires a thing");
-  // What is asked for beside sizes and dtype comes before them.
+  // What is asked for besides sizes and dtype comes before them.
   expectError({.spec = sourcePath("plain.mlir"), .headDim = 24, .mask = "causal", .documents = true},
               "taylor: taylorc could not compile " + sourcePath("plain.mlir") +
                   " (--mask=causal --documents");

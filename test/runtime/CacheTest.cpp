@@ -51,7 +51,7 @@ protected:
         found.push_back(entry.path());
     return found;
   }
-  /// What compile() says on stderr, beside the progress of a compilation that takes long, as on a busy
+  /// What compile() says on stderr, besides the progress of a compilation that takes long, as on a busy
   /// machine.
   std::string compileAndListen(std::vector<const char *> options = {}) {
     testing::internal::CaptureStderr();

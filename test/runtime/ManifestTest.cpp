@@ -298,7 +298,7 @@ TEST(Manifest, NamesOfStates) {
   EXPECT_FALSE(manifest.inputs[3].isState());
   EXPECT_TRUE(manifest.outputs[1].isState());
   EXPECT_FALSE(manifest.outputs[0].isState());
-  manifest.inputs[2].name = "initial.state1"; // of which there is none behind
+  manifest.inputs[2].name = "initial.state1"; // of which there is none after
   EXPECT_EQ(manifest.finalOf(2), -1);
 }
 

@@ -177,7 +177,7 @@ TEST(Blocks, EachIsTakenOnce) {
 }
 
 TEST(Blocks, AThreadBeginsWithItsShare) {
-  // 10 blocks, 3 threads: [0, 4), [4, 7), [7, 10). Thread 1 takes its own, then those behind, then those
+  // 10 blocks, 3 threads: [0, 4), [4, 7), [7, 10). Thread 1 takes its own, then those after, then those
   // before.
   Blocks blocks(10, 3);
   std::vector<int64_t> order;

@@ -230,7 +230,7 @@ TEST(Run, CallersFloatingPointModeCountsForNothing) {
   unsigned after = _mm_getcsr();
   _mm_setcsr(before);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(after & ~0x3fu, towardsZero & ~0x3fu); // and it is given back, but for its exception flags
+  EXPECT_EQ(after & ~0x3fu, towardsZero & ~0x3fu); // and it is given back, except for its exception flags
   EXPECT_EQ(odd.o.data, usual.o.data);
 }
 #endif

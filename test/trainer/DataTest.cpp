@@ -166,7 +166,7 @@ TEST(TextStream, IsWhatAllTokensAreDecodedTo) {
   for (int i = 0; i < 300; ++i)
     sample += text("  if (x", i, " == 0) {\n\t  return caf\xC3\xA9;\n  }\n\n");
   std::string model = trainTokenizer({sample}, 400);
-  // What a blank in front of a text does to its decoding: a message of protobuf that is appended is merged.
+  // What a blank before a text does to its decoding: a message of protobuf that is appended is merged.
   std::string prefix = "\x1a\x02\x18\x01", extra = "\x1a\x02\x20\x01"; // add_dummy_prefix, remove_extra_..
   std::mt19937 random(1);
   for (const std::string &options : {std::string(), prefix, extra, prefix + extra}) {

@@ -32,7 +32,7 @@ TEST(Metrics, AResumedRunDropsLaterLines) {
   EXPECT_EQ(events, 1);
 }
 
-// It will be evaluated again: the checkpoint that it goes on from was saved in front of that.
+// It will be evaluated again: the checkpoint that it goes on from was saved before that.
 TEST(Metrics, AResumedRunDropsEvaluationsThatItDoesNotKnow) {
   TemporaryFolder folder;
   {

@@ -342,7 +342,7 @@ TEST(BatchLoader, GivesAShareOfEachStepInOrder) {
   }
   EXPECT_GE(waited, 0);
   EXPECT_EQ(failure([&] { loader.next(waited); }), "no step 3");
-  BatchLoader unused(sampler, false, 0, 3, 0, 3); // ends while batches are ready that nobody takes
+  BatchLoader unused(sampler, false, 0, 3, 0, 3); // ends while batches are ready that no one takes
 }
 
 TEST(BatchLoader, TellsHowLongAStepWaitedForItsTokens) {
@@ -360,7 +360,7 @@ TEST(BatchLoader, TellsHowLongAStepWaitedForItsTokens) {
   waited = 0;
   for (int step = 0; step < 2; ++step)
     ready.next(waited);
-  EXPECT_LT(waited, 0.1); // made while nobody asked
+  EXPECT_LT(waited, 0.1); // made while no one asked
 }
 
 // By which processes find that their parameters are no longer the same.

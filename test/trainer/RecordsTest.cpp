@@ -199,7 +199,7 @@ TEST(Records, WhatIsWrongWithALine) {
   EXPECT_EQ(describeDefect(Defect::TooLong, "body"), "longer than 32 MB");
 }
 
-// What is in fields that nobody reads does not matter, if it ends.
+// What is in fields that nothing reads does not matter, if it ends.
 TEST(Records, NumbersAndStringsThatNobodyReads) {
   TemporaryFolder folder;
   std::string path =
@@ -340,7 +340,7 @@ TEST(Records, TextIsCutAsDocumentsAre) {
       EXPECT_EQ(recordsOf(file, {"text", pieceSize}), expected);
       expectResumable(file, {"text", pieceSize}, 3);
     }
-  // A line without an end is cut in front of a character.
+  // A line without an end is cut before a character.
   std::string euros = "a";
   while (int64_t(euros.size()) < kLongestRecord + 1000)
     euros += "\xE2\x82\xAC";

@@ -196,7 +196,7 @@ TEST(Tokens, RefusesTokensThatAreNoPieces) {
   for (int64_t i = 0; i < 16 && first == "(no error)"; ++i)
     first = failure([&] { drawn.sample(0, i, inputs.data(), targets.data()); });
   EXPECT_EQ(first, expected);
-  DocumentSampler beginnings(tokens, 100, 16, 1, 1, end); // in front of what is damaged
+  DocumentSampler beginnings(tokens, 100, 16, 1, 1, end); // before what is damaged
   for (int64_t i = 0; i < 16; ++i)
     beginnings.sample(0, i, inputs.data(), targets.data());
 }

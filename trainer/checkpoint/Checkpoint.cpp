@@ -160,7 +160,7 @@ public:
   int64_t steps(const char *name) const {
     return require(name, text("a whole number from 0 to ", kMostSteps).c_str(), isCount<kMostSteps>);
   }
-  // So too, but for what there has not been yet, -1.
+  // So too, except for what there has not been yet, -1.
   int64_t stepOrNone(const char *name) const {
     return saved.is_object() && saved.contains(name) && saved[name] == -1 ? -1 : steps(name);
   }

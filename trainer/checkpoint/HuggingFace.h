@@ -21,7 +21,7 @@ struct ModelDescription {
   std::string attentionMask;
   bool bf16 = false;
   bool isLlama = false; // its attention is Llama's: the folder loads as Hugging Face's LlamaForCausalLM
-  /// Read alone: the specification's text, if it is there, and fields that nobody here knows.
+  /// Read alone: the specification's text, if it is there, and fields that nothing here knows.
   std::string text;
   std::vector<std::string> passedOver;
 };

@@ -33,7 +33,7 @@ bool isNaturals(const json &value) {
 
 // Accepts an object in which no name of the outermost level stands twice, since only one of the two would be
 // seen, and without nesting that the format has no use for. (A callback of json::parse would tell the same,
-// but the library then looks at all names again behind each.)
+// but the library then looks at all names again after each.)
 class HeaderCheck : public nlohmann::json_sax<json> {
 public:
   bool null() override { return true; }
@@ -57,7 +57,7 @@ private:
   std::unordered_set<std::string> names;
 };
 
-// The format wants an object from the first byte on and nothing behind it but blanks; what another reader
+// The format wants an object from the first byte on and nothing after it but blanks; what another reader
 // would see in a longer header is refused.
 json parseHeader(std::string_view header, const std::string &origin) {
   size_t end = header.find_last_not_of(' ') + 1;

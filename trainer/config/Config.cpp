@@ -353,7 +353,7 @@ void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context) {
          " tokens, keys with values and each key once more, but got ", context);
 }
 
-// What a sampler would refuse, later: once the text is there, and in a queue behind the runs before it.
+// What a sampler would refuse, later: once the text is there, and in a queue after the runs before it.
 static void checkSampler(const DataConfig &data, const TrainConfig &train) {
   if (data.sampler == "documents") {
     if (train.batch % data.groups != 0)

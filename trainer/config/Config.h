@@ -196,9 +196,9 @@ struct Config {
   void check() const;
 };
 
-/// Reads TOML files over the defaults, one over the other, then the overrides ("key=value", in order). In
-/// front of its sections a file may say `base = "FILE.toml"`, another file that is read first, and `preset =
-/// "NAME"` (Preset.h), which comes behind the base and before the file's own settings. Throws Error, with
+/// Reads TOML files over the defaults, one over the other, then the overrides ("key=value", in order).
+/// Before its sections a file may say `base = "FILE.toml"`, another file that is read first, and `preset =
+/// "NAME"` (Preset.h), which comes after the base and before the file's own settings. Throws Error, with
 /// file, line and column where there is one; unknown keys are refused with the nearest known one. Does not
 /// call check().
 Config readConfig(const std::vector<std::string> &files, const std::vector<std::string> &overrides);

@@ -42,7 +42,7 @@ void applyPaper(Config &config) {
   schedule.horizon = 1000000;
   schedule.final = 0;
   schedule.lag = 2; // its warm-up begins at 0, and is one update late
-  // Its first test is behind update 10 000, the 10 001st; the last is here that of the end, and not one more
+  // Its first test is after update 10 000, the 10 001st; the last is here that of the end, and not one more
   // a step before it.
   config.evaluation.every = 10001;
   config.evaluation.sequences = 0;

@@ -11,7 +11,7 @@
 
 namespace taylor::trainer {
 
-/// "FILE:LINE:COLUMN: ", in front of what is wrong there.
+/// "FILE:LINE:COLUMN: ", before what is wrong there.
 inline std::string place(const std::string &file, const toml::source_region &source) {
   return text(file, ":", source.begin.line, ":", source.begin.column, ": ");
 }

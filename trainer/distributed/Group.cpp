@@ -223,7 +223,7 @@ void Group::abandon(const std::string &reason, bool lostConnection) {
     report = Watch::report(*shared->watched, reason,
                            text(Watch::nameOf(rank(), shared->hosts), " failed: ", reason));
   } catch (const c10::Error &) {
-    return; // nobody listens
+    return; // no one listens
   }
   lingers = world.hostsStore();
   if (!isFirst() && report == Watch::Report::Same)

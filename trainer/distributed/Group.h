@@ -48,8 +48,8 @@ public:
   /// Where it does not: tells the others why. Does not return where another process has the message: where
   /// what failed is a connection, or all fail for one reason, which the first says.
   void abandon(const std::string &reason, bool lostConnection);
-  /// Ends this process behind abandon(), once the others have had time to read why. What would end it
-  /// otherwise, destructors, waits for collectives that nobody answers any more.
+  /// Ends this process after abandon(), once the others have had time to read why. What would end it
+  /// otherwise, destructors, waits for collectives that no one answers any more.
   [[noreturn]] void end(int status) const;
 
   struct Connection;

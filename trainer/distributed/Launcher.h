@@ -5,7 +5,7 @@
 
 namespace taylor::trainer {
 
-/// Bound to a port of this machine's own address that was free; process 0 inherits it, so that nobody takes
+/// Bound to a port of this machine's own address that was free; process 0 inherits it, so that no one takes
 /// the port meanwhile.
 struct Listening {
   int socket = -1;

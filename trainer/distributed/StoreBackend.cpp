@@ -167,7 +167,7 @@ void StoreBackend::sum(const at::Tensor &flat) {
   messages.clear();
   others([&](int64_t r) { messages.push_back({key(r), bytesOf(part(r))}); });
   take(messages);
-  // Where there is less to add than there are processes, some wait for nobody.
+  // Where there is less to add than there are processes, some wait for no one.
   if (count >= size)
     forget();
 }

@@ -26,7 +26,7 @@ public:
   Watch(const Watch &) = delete;
   Watch &operator=(const Watch &) = delete;
 
-  /// This process' first beat, in front of the watch's own: nobody is to wait for it.
+  /// This process' first beat, before the watch's own: no one is to wait for it.
   static void announce(c10d::Store &store, int64_t rank);
   /// Tells the others to end, unless somebody has already: `sentence` is what they say, and `reason` what
   /// went wrong, whoever found it. Returns whether this was the first, or the first had the same reason.

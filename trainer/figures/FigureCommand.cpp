@@ -101,7 +101,7 @@ static fs::path requireFile(const fs::path &path, const char *what) {
 
 using Folders = std::vector<std::vector<std::vector<fs::path>>>; // [panel][run][seed]
 
-// What a figure's folder gets beside its runs.
+// What a figure's folder gets in addition to its runs.
 struct Drawn {
   std::string rows, results, script;
 };
@@ -279,7 +279,7 @@ int makeFigure(const FigureOptions &options) {
   if (options.plotOnly) {
     requireRuns(planned.queue, curves ? "metrics.jsonl" : "summary.json");
   } else {
-    for (const QueuedRun &run : planned.queue) // in front of the first that is trained
+    for (const QueuedRun &run : planned.queue) // before the first that is trained
       requireSameRun(run.folder, run.config);
     requireFiles(planned.queue);
     if (int status = makeRuns(planned.queue))

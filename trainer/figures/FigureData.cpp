@@ -80,8 +80,8 @@ std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
   return points;
 }
 
-// What a picture shows: all losses behind the first tenth of the steps, whose fall would leave no room for
-// differences; of all steps where none behind is finite.
+// What a picture shows: all losses after the first tenth of the steps, whose fall would leave no room for
+// differences; of all steps where none after it is finite.
 std::string printRange(const std::vector<const std::vector<CurvePoint> *> &curves) {
   int64_t last = 1;
   for (const std::vector<CurvePoint> *points : curves)

@@ -37,7 +37,7 @@ std::string printCurves(const Figure &figure, const std::vector<std::vector<Curv
 /// mean and its range over seeds.
 std::string printResults(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
 
-/// A gnuplot script that draws the curves beside it: panels as columns, train losses above test losses.
+/// A gnuplot script that draws the curves next to it: panels as columns, train losses above test losses.
 std::string printFigurePlot(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
 
 } // namespace taylor::trainer

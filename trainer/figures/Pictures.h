@@ -27,7 +27,7 @@ std::string csvField(const std::string &text);
 //===----------------------------------------------------------------------===//
 
 /// What `other` has that a run of `config` has not, "train.steps = 2 instead of 4": of the settings in their
-/// order the first that differs, or the specification's text. Settings that change no number but for its
+/// order the first that differs, or the specification's text. Settings that change no number except for its
 /// rounding, such as the number of threads, do not count.
 std::optional<std::string> differenceOf(const Config &other, const Config &config);
 

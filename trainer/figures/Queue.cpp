@@ -47,7 +47,7 @@ int runTrainer(const QueuedRun &run) {
   for (std::string &word : words)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // Until it is another program the child would note a signal in a handler, where nobody looks.
+  // Until it is another program the child would note a signal in a handler, where no one looks.
   sigset_t both, before;
   sigemptyset(&both);
   sigaddset(&both, SIGINT);

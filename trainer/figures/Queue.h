@@ -24,7 +24,7 @@ struct QueuedRun {
 /// newest checkpoint. A run that another process makes is left to it: the others come first, and then it is
 /// waited for. At SIGINT and SIGTERM the run saves itself and nothing else is begun; a second one ends this
 /// process, and with it, by SIGTERM, the run's. Returns 0, 128 + N after signal N, or the exit status of the
-/// first run that did not end well, behind which nothing else is begun. Throws Error where none can be
+/// first run that did not end well, after which nothing else is begun. Throws Error where none can be
 /// started, and where a folder has a run of other settings.
 int makeRuns(const std::vector<QueuedRun> &runs);
 

@@ -36,7 +36,7 @@ struct Continuation {
 struct TextGroup {
   std::vector<std::shared_ptr<Continuation>> texts;
   SequenceGroup memory;
-  int64_t seen = 0; // the newest tokens of each text but for `fresh`
+  int64_t seen = 0; // the newest tokens of each text except for `fresh`
   int64_t fresh = 0;
 };
 

@@ -14,7 +14,7 @@ struct SamplingOptions {
 };
 
 /// One token from logits [V], divided by the temperature: those not among the topK largest, and of these
-/// those behind the smallest set of likeliest ones that holds topP of their probability, are left out.
+/// those after the smallest set of likeliest ones that holds topP of their probability, are left out.
 int64_t sampleToken(const at::Tensor &logits, const SamplingOptions &options, at::Generator generator);
 
 } // namespace taylor::trainer

@@ -27,7 +27,7 @@ void TextStream::add(std::span<const int> tokens) {
     return settle(0, 0);
   if (window.size() - settledTokens < kMostOpen)
     return;
-  // Bytes that make no characters. Whatever follows cannot change how those in front of the last few are
+  // Bytes that make no characters. Whatever follows cannot change how those before the last few are
   // read; and their border cuts no character in two if its halves are read as they are together.
   auto border = window.end() - kLongestCharacter;
   std::string rest = tokenizer->decode({border, window.end()});
@@ -41,7 +41,7 @@ void TextStream::settle(size_t rest, size_t restBytes) {
   if (decoded.empty()) {
     if (settledTokens > 0 && all.size() == settledText)
       window.resize(settledTokens); // <s>, which is no text
-    return; // else a blank, which a text's beginning drops: the window must begin in front of it
+    return; // else a blank, which a text's beginning drops: the window must begin before it
   }
   window = std::move(open);
   settledTokens = window.size() - rest;

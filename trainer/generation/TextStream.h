@@ -16,7 +16,7 @@ namespace taylor::trainer {
 ///   text    .. settled .............. | of the open ones |
 ///
 /// Text is settled up to the end of a character: pieces may be single bytes of one. The window keeps some
-/// settled tokens in front of the open ones, since a tokenizer may drop a blank at a text's beginning.
+/// settled tokens before the open ones, since a tokenizer may drop a blank at a text's beginning.
 class TextStream {
 public:
   explicit TextStream(const Tokenizer &tokenizer) : tokenizer(&tokenizer) {}
@@ -27,7 +27,7 @@ public:
   std::string_view whole() const;
 
 private:
-  /// Moves the border to in front of the window's last `rest` tokens, which give the last `restBytes` of the
+  /// Moves the border to before the window's last `rest` tokens, which give the last `restBytes` of the
   /// text.
   void settle(size_t rest, size_t restBytes);
 

@@ -30,7 +30,7 @@ ModelCost costOf(const Model &model, int64_t context, int64_t layers = 0);
 /// unless processes share them, two moments. `attention`: the model's. For models on the processor.
 void requireMemory(const Config &config, int64_t vocabulary, AttentionFunction attention);
 
-/// Bytes that decoding keeps of one sequence behind so many tokens, of all layers: states, or keys and
+/// Bytes that decoding keeps of one sequence after so many tokens, of all layers: states, or keys and
 /// values. Compiles the step of decoding.
 int64_t decodingBytes(const Model &model, int64_t tokens);
 

@@ -14,7 +14,7 @@ struct Gpu {
   double bf16, fp32; // operations per second: dense products of bf16 on tensor cores; fp32, not tf32
 };
 
-/// Newest first, and in front of a name those that have it among their words. SXM variants where there are
+/// Newest first, and before a name those that have it among their words. SXM variants where there are
 /// several.
 const std::vector<Gpu> &knownGpus();
 

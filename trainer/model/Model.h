@@ -21,10 +21,10 @@ struct AttentionFunction {
   std::vector<runtime::TensorInfo> inputs;
   runtime::TensorInfo output;
   std::function<at::Tensor(const std::vector<at::Tensor> &)> call; // differentiable
-  /// `call` takes one more tensor, behind those of `inputs`: the number of each token's document, ascending,
+  /// `call` takes one more tensor, after those of `inputs`: the number of each token's document, ascending,
   /// i32 [B, T].
   bool documents = false;
-  /// The same without gradients, of tokens behind those that the memory has, which it adds to it.
+  /// The same without gradients, of tokens after those that the memory has, which it adds to it.
   std::function<at::Tensor(const std::vector<at::Tensor> &, Decoder::Memory &)> extend;
   /// What `extend` is and keeps; compiled when first asked for.
   std::function<const Decoder &()> decoder;
@@ -63,7 +63,7 @@ public:
   /// tokens [B, T] int64 -> [B, T, C] fp32, after the last norm. `documents` [B, T] i32, for an attention
   /// that keeps them apart: undefined means that each sequence is one.
   at::Tensor hidden(const at::Tensor &tokens, const at::Tensor &documents = {}) const;
-  /// The same of tokens behind those that the groups have, as if all had come in one call. Sequences stand in
+  /// The same of tokens after those that the groups have, as if all had come in one call. Sequences stand in
   /// the order of the groups, and each group attends by itself: they may be of different lengths.
   at::Tensor extend(const at::Tensor &tokens, const std::vector<SequenceGroup *> &groups) const;
   /// What keeps earlier tokens.
@@ -83,7 +83,7 @@ public:
 
   const std::vector<Parameter> &parameters() const { return all; }
   int64_t parameterCount() const;
-  /// A text that differs where any bit of a parameter does, but for bits that make up for each other.
+  /// A text that differs where any bit of a parameter does, except for bits that make up for each other.
   std::string checksum() const;
   const ModelConfig &settings() const { return config; }
   /// What each call of the attention is given, in this order.

@@ -20,7 +20,7 @@ std::string printOrders(const OrdersTable &table);
 /// layer,head,order,mean_magnitude,weight_error,output_error; numbers read back as they are.
 std::string printOrdersCsv(const OrdersTable &table);
 
-/// A gnuplot script that draws orders.csv beside it: gnuplot -c orders.gp OUTPUT.png|OUTPUT.svg [CSV].
+/// A gnuplot script that draws orders.csv next to it: gnuplot -c orders.gp OUTPUT.png|OUTPUT.svg [CSV].
 std::string printOrdersPlot(const OrdersTable &table, const std::string &title);
 
 /// Writes orders.gp, orders.png and orders.svg into a folder that has orders.csv. Throws Error.

@@ -26,7 +26,7 @@ struct Plan {
   int64_t tokensPerStep = 0;    // positions of all sequences
   double operationsPerStep = 0; // floating-point, of all devices
   int64_t evaluations = 0;
-  double operationsPerEvaluation = 0; // 0 where all of the test text is evaluated, whose size nobody told
+  double operationsPerEvaluation = 0; // 0 where all of the test text is evaluated, whose size no one told
   MemoryPlan memory;
 };
 

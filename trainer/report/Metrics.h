@@ -23,7 +23,7 @@ class Metrics {
 public:
   /// `step`: the last step whose lines stay; -1 starts anew. `evaluated`: the last one that the run which
   /// goes on knows to be evaluated; later lines with a validation_loss go too. Throws Error if the files
-  /// cannot be written. `columns`: of metrics.csv, behind the step; none: no such file. What a line does not
+  /// cannot be written. `columns`: of metrics.csv, after the step; none: no such file. What a line does not
   /// measure is empty there.
   Metrics(const std::filesystem::path &folder, int64_t step, int64_t evaluated, bool tensorboard,
           std::vector<std::string> columns = {});

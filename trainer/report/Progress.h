@@ -20,7 +20,7 @@ public:
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  /// `note` goes behind the bar: what changes, such as the loss.
+  /// `note` goes after the bar: what changes, such as the loss.
   void update(int64_t done, const std::string &note);
   /// A line of its own above the bar.
   void message(const std::string &line);
@@ -64,7 +64,7 @@ std::string formatDuration(double seconds);
 /// printf of one number.
 std::string formatNumber(const char *pattern, double value);
 
-/// "12 % waiting for data" behind `lead`, of a share of the time; nothing where it is 1 % or less, or
+/// "12 % waiting for data" after `lead`, of a share of the time; nothing where it is 1 % or less, or
 /// unknown.
 std::string formatWaiting(const char *lead, double share);
 

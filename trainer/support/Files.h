@@ -67,7 +67,7 @@ void writeDurably(const std::filesystem::path &path, std::string_view contents);
 /// then renamed.
 void replaceDurably(const std::filesystem::path &path, std::string_view contents);
 
-/// Gives a folder the name of another beside it. What had the name before has that of `made` then, or is
+/// Gives a folder the name of another next to it. What had the name before has that of `made` then, or is
 /// removed. Throws Error.
 void replaceFolder(const std::filesystem::path &made, const std::filesystem::path &target);
 
@@ -104,7 +104,7 @@ public:
   /// Whether the file that is locked still has this name: it, or its folder, may have been removed or
   /// replaced.
   bool isStill(const std::filesystem::path &path) const;
-  /// False where the file system has no locks, so that nobody is kept out.
+  /// False where the file system has no locks, so that no one is kept out.
   bool excludes() const { return exclusive; }
 
 private:

@@ -8,12 +8,12 @@
 
 namespace taylor::trainer {
 
-/// What each program does first: closed standard streams are none that a file could take the place of, and a
+/// What each program does first: no file can take the place of a closed standard stream, and a
 /// file that becomes larger than the system allows (SIGXFSZ) is an error of its write, with the file's name.
 void prepareProcess();
 
 /// From here on SIGINT and SIGTERM are only noted, so that a step can end and be saved; a second one ends the
-/// process. So is SIGPIPE where nobody reads standard output or standard error any more.
+/// process. So is SIGPIPE where no one reads standard output or standard error any more.
 void catchInterrupts();
 
 /// The signal that came, or 0.

@@ -27,7 +27,7 @@ std::vector<fs::path> headerFolders() {
 }
 
 // Files of a folder and of its folders, hidden ones left out. What has several names, by links, is there
-// once: under the one that comes first, folder by folder, links behind all else.
+// once: under the one that comes first, folder by folder, links after all else.
 class Collector {
 public:
   // `extensions`: of the files that are meant; of all where there is none.

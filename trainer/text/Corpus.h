@@ -42,7 +42,7 @@ Corpus findCorpus(const std::string &path);
 /// split by documents comes near the fraction asked for.
 int64_t documentPieceSize(int64_t textBytes);
 
-/// The documents of a file's text: the text, cut behind a line end into pieces of at most pieceSize bytes
+/// The documents of a file's text: the text, cut after a line end into pieces of at most pieceSize bytes
 /// where it is longer. (A book in one file must not be one document: it would be all training or all
 /// validation.)
 std::vector<std::string_view> cutDocuments(std::string_view text, int64_t pieceSize);

@@ -16,7 +16,7 @@ struct Data {
   Tokens training, validation;
   std::string moreValidation; // how the user gets more text to validate with, for messages
 
-  /// Differs, but for chance, where tokenizer or tokens do: the tokenizer, and tokens here and there.
+  /// Differs, except by chance, where tokenizer or tokens do: the tokenizer, and tokens here and there.
   std::string fingerprint() const;
 };
 

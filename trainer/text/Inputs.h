@@ -22,15 +22,15 @@ struct InputFile {
 };
 
 /// By the ending: .jsonl (.ndjson, .json) and .parquet, text otherwise; each but Parquet with .gz or .zst
-/// behind it. Throws Error for the endings of other compressions and of archives.
+/// after it. Throws Error for the endings of other compressions and of archives.
 InputFile describeInput(const std::filesystem::path &path, int64_t size);
 
 struct Inputs {
   std::vector<InputFile> files;
-  std::vector<std::filesystem::path> about; // beside a folder's records, text and .json that are about them
+  std::vector<std::filesystem::path> about; // next to a folder's records, text and .json that are about them
 };
 
-/// What is behind the names: a file, the files of a folder and its folders (without hidden ones), what a glob
+/// What the names stand for: a file, the files of a folder and its folders (without hidden ones), what a glob
 /// matches; each once, empty ones left out, in the order of the names and then by path. Throws Error for a
 /// name that gives none.
 Inputs findInputs(const std::vector<std::string> &names);

@@ -207,7 +207,7 @@ private:
   std::string path;
   int64_t size, rows = 0;
   Cursor position;
-  int64_t skip = 0; // rows in front of the first one wanted, in its group
+  int64_t skip = 0; // rows before the first one wanted, in its group
   std::unique_ptr<parquet::arrow::FileReader> reader;
   std::unique_ptr<arrow::RecordBatchReader> batches;
 };

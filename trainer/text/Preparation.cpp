@@ -171,7 +171,7 @@ private:
 
   const PreparationOptions &options;
   const fs::path target;
-  // The target; or, where prepared text is there that is to be replaced, a hidden folder beside it until all
+  // The target; or, where prepared text is there that is to be replaced, a hidden folder next to it until all
   // is done.
   const bool replaces;
   const fs::path folder;
@@ -183,7 +183,7 @@ private:
   std::unique_ptr<SplitWriter> training, validation;
   State state;
   bool finished = false;   // by an earlier process
-  int64_t bytesBefore = 0; // of files in front of the one that is read
+  int64_t bytesBefore = 0; // of files before the one that is read
 };
 
 RecordOptions recordOptionsFor(const PreparationOptions &options, const std::vector<InputFile> &files) {

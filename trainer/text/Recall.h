@@ -9,7 +9,7 @@
 namespace taylor::trainer {
 
 /// Multi-query associative recall (Arora et al., "Zoology: Measuring and Improving Recall in Efficient
-/// Language Models", 2023): `pairs` different keys, each with a value behind it; then random tokens, and
+/// Language Models", 2023): `pairs` different keys, each with a value after it; then random tokens, and
 /// among them at random places every key once more, where its value is to be said. Nothing else is learned.
 /// What recalls all pairs has kept all pairs, so the task weighs the state of an attention. Keys are the
 /// first half of `symbols` tokens, values the second; the vocabulary's three special pieces in front are left

@@ -78,7 +78,7 @@ private:
     return true;
   }
 
-  // One value and nothing behind it.
+  // One value and nothing after it.
   bool readAll() {
     do {
       // At the beginning of a value, or of an object's key.

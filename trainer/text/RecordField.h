@@ -17,7 +17,7 @@ struct RecordField {
 ///
 /// What other keys have is passed over, and only has to end: their numbers may be NaN, infinite or larger
 /// than a double, as Python writes them, and their strings may hold halves of surrogate pairs. Neither the
-/// stack nor memory grows with the record's nesting, but for a bit a level.
+/// stack nor memory grows with the record's nesting, except for a bit a level.
 RecordField findField(std::string_view json, std::string_view field);
 
 } // namespace taylor::trainer

@@ -64,12 +64,12 @@ private:
   };
   void read(size_t first, Cursor from);
   void encode();
-  bool push(std::shared_ptr<Job> job); // false once nobody wants more
+  bool push(std::shared_ptr<Job> job); // false once no one wants more
 
   const std::vector<InputFile> &files;
   const Tokenizer &tokenizer;
   const EncodeOptions &options;
-  const int64_t ahead; // bytes of text in memory at most, but for one block that is longer
+  const int64_t ahead; // bytes of text in memory at most, except for one block that is longer
   int64_t held = 0;    // bytes of what is in memory: text, and tokens of two bytes each
 
   std::mutex mutex;

@@ -38,7 +38,7 @@ public:
     block.records.clear();
     block.bytes = std::move(rest);
     rest.clear();
-    size_t end = std::string::npos; // behind the last whole line
+    size_t end = std::string::npos; // after the last whole line
     for (size_t searched = 0, newline = end; end == std::string::npos;) {
       if (const void *found = ::memrchr(block.bytes.data() + searched, '\n', block.bytes.size() - searched))
         newline = static_cast<const char *>(found) - block.bytes.data();

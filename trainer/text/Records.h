@@ -37,7 +37,7 @@ struct RecordBlock {
   };
   std::string bytes;
   std::vector<Record> records;
-  Cursor next;          // behind the block
+  Cursor next;          // after the block
   int64_t consumed = 0; // bytes of the file read so far
   std::string_view of(const Record &record) const {
     return std::string_view(bytes).substr(record.begin, record.size);
@@ -63,7 +63,7 @@ enum class Defect { NotJson, NotAnObject, NoField, NotText, NotUtf8, TooLong, Ar
 constexpr int kDefectCount = 9;
 /// "not JSON", "no field 'text'": for messages and counts.
 std::string describeDefect(Defect defect, const std::string &field);
-/// What can be done, to be said behind that, or nothing.
+/// What can be done, to be said after that, or nothing.
 const char *wayOut(Defect defect);
 
 /// A record's text, or what is wrong with it. Blank lines of JSON Lines are no records.

@@ -61,7 +61,7 @@ private:
 /// A document at random, with replacement, for each sequence, as the paper's code trains: its first `context`
 /// tokens without </s>, padded with </s>. Inputs are all but the last token, targets all but the first. The
 /// batch is cut into `groups` equal parts, one per GPU of the paper. Targets of positions whose input is
-/// padding are not learned, nor what lies behind the longest document of the group, so that the others learn
+/// padding are not learned, nor what lies after the longest document of the group, so that the others learn
 /// one </s>. Where that leaves nothing of the group out, the last target of its first sequence is left out
 /// instead (the paper's code does it to escape a fault of transformers). A group whose documents are all
 /// empty learns nothing. The loss is the mean of the groups' means.

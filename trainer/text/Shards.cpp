@@ -101,7 +101,7 @@ void SplitWriter::drain(File &file, const char *ending) {
       continue;
     if (written <= 0) {
       int reason = errno;
-      file.buffer.erase(0, done); // written once: a later drain goes on behind it
+      file.buffer.erase(0, done); // written once: a later drain goes on after it
       errno = reason;
       failWrite(ending);
     }

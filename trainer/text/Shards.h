@@ -33,7 +33,7 @@ struct SplitState {
 /// process.
 class SplitWriter {
 public:
-  /// Goes on behind `state`; what hidden files hold beyond it is cut off. A shard is closed in front of the
+  /// Goes on after `state`; what hidden files hold beyond it is cut off. A shard is closed before the
   /// document that would make it longer than `shardTokens`. Throws Error, here and below, where files cannot
   /// be written, or are not as the state says.
   SplitWriter(std::filesystem::path folder, std::string name, int64_t shardTokens, SplitState state = {});

@@ -155,7 +155,7 @@ void Tokenizer::encodePiece(std::string_view text, bool isFirst, std::vector<int
     tokens = encoded(text);
     return;
   }
-  // As it would be in the middle of the text, without a blank in front: behind the end of a line, which is
+  // As it would be in the middle of the text, without a blank before it: after the end of a line, which is
   // left out.
   std::vector<int> line = encoded("\n");
   tokens = encoded("\n" + std::string(text));

@@ -26,13 +26,13 @@ public:
   int end() const;       // </s>, put after it
   int unknown() const;
   const std::string &piece(int token) const; // as the model spells it
-  /// Whether a blank is put in front of every text, as Llama-2's model does and ours do not.
+  /// Whether a blank is put before every text, as Llama-2's model does and ours do not.
   bool addsPrefix() const { return prefixes; }
   /// A long text in pieces, since SentencePiece takes some 250 bytes of memory for each of its bytes: cut
-  /// behind a line or in front of a blank, where no piece of the vocabulary reaches across, so that the
+  /// after a line or before a blank, where no piece of the vocabulary reaches across, so that the
   /// tokens are those of the whole; and anywhere between characters where there is no such place in
   /// longestPiece bytes. U+2581, with which a model spells a blank, is three bytes where the model has pieces
-  /// for these and no blank in front of a text.
+  /// for these and no blank before a text.
   std::vector<int> encode(std::string_view text) const;
   std::vector<uint16_t> encodeDocument(std::string_view text) const; // <s> .. </s>
   std::string decode(const std::vector<int> &tokens) const;

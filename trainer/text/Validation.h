@@ -17,7 +17,7 @@ public:
   virtual void get(int64_t i, int64_t *inputs, int64_t *targets, int32_t *numbers) const = 0;
 };
 
-/// Sequences of the validation text, spread evenly over it. Targets behind a short document do not count.
+/// Sequences of the validation text, spread evenly over it. Targets after a short document do not count.
 class ValidationText : public ValidationSequences {
 public:
   /// Cut as the training text is: from the stream of documents, context + 1 tokens each (`byDocument` false),

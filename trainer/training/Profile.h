@@ -14,7 +14,7 @@ public:
   StepProfile(const LogConfig &config, std::filesystem::path folder, c10::Device device);
   ~StepProfile();
 
-  /// Around each step, which counts from 1. `end` returns the trace's path behind the window's last step,
+  /// Around each step, which counts from 1. `end` returns the trace's path after the window's last step,
   /// which is the run's last where that comes first; else an empty one.
   void begin(int64_t step);
   std::filesystem::path end(int64_t step, bool last);

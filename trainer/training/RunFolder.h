@@ -7,7 +7,7 @@
 
 namespace taylor::trainer {
 
-/// A run's folder, in which nobody else trains while this lives: from its beginning where the folder is
+/// A run's folder, in which no one else trains while this lives: from its beginning where the folder is
 /// there, else from claim() on.
 class RunFolder {
 public:

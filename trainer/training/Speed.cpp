@@ -41,7 +41,7 @@ int64_t peakMemory(c10::Device device) {
 }
 
 double processSeconds() {
-  // The 22nd field of proc(5)'s stat, counted behind the name in parentheses: ticks from boot to start.
+  // The 22nd field of proc(5)'s stat, counted after the name in parentheses: ticks from boot to start.
   std::string stat;
   std::ifstream file("/proc/self/stat");
   std::getline(file, stat);

@@ -140,7 +140,7 @@ private:
   void save(int64_t step);
   void finish(int64_t step);
   std::string note(const Step &made) const;
-  // "updates left out: 2" behind `separator`; empty if none was.
+  // "updates left out: 2" after `separator`; empty if none was.
   std::string leftOut(const char *separator) const;
   // For data, of the time of warm steps; not a number before there are any.
   double waitedShare() const { return trainedTokens ? waitedSeconds / trainedSeconds : NAN; }
@@ -289,7 +289,7 @@ void Run::resume() {
     return;
   if (group.isFirst()) {
     state = readState(newest);
-    readTrainingState(state, newest, checkpoint.state); // in front of what takes long
+    readTrainingState(state, newest, checkpoint.state); // before what takes long
     moments = optimizer.room();
     loadTensors(newest, model, moments);
   }
@@ -437,7 +437,7 @@ int Run::loop() {
     return 0;
   }
   auto isDue = [](int64_t step, int64_t every) { return every > 0 && step % every == 0; };
-  fs::remove(folder / "summary.json", error); // of an earlier end: the run goes on behind it
+  fs::remove(folder / "summary.json", error); // of an earlier end: the run goes on after it
   if (error)
     fail("cannot remove '", (folder / "summary.json").string(), "': ", error.message());
   if (group.isFirst()) { // no earlier: where nothing is done they stay those of what was
@@ -457,7 +457,7 @@ int Run::loop() {
   startSeconds = processSeconds();
   if (lockstep)
     lockstep->begin(config, checkpoint.description.vocabulary, model.parameterCount(), startSeconds);
-  // A signal ended the run behind what was its last step, in front of the evaluation.
+  // A signal ended the run after what was its last step, before the evaluation.
   bool owes = first > 0 && isDue(first, config.evaluation.every) && evaluatedStep != first;
   if (owes && evaluateAndLog(first)) {
     finish(first);
@@ -501,7 +501,7 @@ void Run::finish(int64_t step) {
     evaluateAndLog(step);
   if (!saved)
     save(step);
-  else if (group.isFirst()) // a process that was killed behind its last checkpoint may have left older ones
+  else if (group.isFirst()) // a process that was killed after its last checkpoint may have left older ones
     removeOldCheckpoints(folder / "checkpoints", config.checkpoint.keep, warn());
   if (!group.isFirst())
     return;

@@ -27,7 +27,7 @@ nlohmann::json calibrateForms(const Request &request);
 /// each form, with `form`, `order`, and for `auto` what it chose.
 nlohmann::json benchForms(const FormsOptions &options, const Request &request);
 
-/// One step of decoding (`kind`: taylorc --decode) beside a plain loop that reads, and for states writes, as
+/// One step of decoding (`kind`: taylorc --decode) next to a plain loop that reads, and for states writes, as
 /// much memory, interleaved: bandwidth_fraction is the median of the loop's time over the step's.
 nlohmann::json benchDecode(const Request &request, const std::string &kind);
 
@@ -39,7 +39,7 @@ nlohmann::json benchCompile(const Request &request);
 
 /// What `train` runs.
 struct TrainOptions {
-  std::string config; ///< A configuration of the trainer, but for context, batch and steps.
+  std::string config; ///< A configuration of the trainer, except for context, batch and steps.
   /// A JSON list of what to run: {"specification" (from the file's folder), "settings", "against"}.
   std::string pairs;
   std::string python; ///< An interpreter that has torch.
@@ -54,7 +54,7 @@ struct TrainOptions {
   std::string precision = "fp32"; ///< Or "bf16", as the trainer's train.precision; the opponent's autocast.
 };
 
-/// Training steps of taylor-train beside those of the same model in PyTorch, each in a process of its own,
+/// Training steps of taylor-train next to those of the same model in PyTorch, each in a process of its own,
 /// in turn: tokens per second, their ratio, and what it should be at least by the opponent's share of
 /// attention and the kernels' ratio (Amdahl's law); peak memory; seconds from the trainer's start to its
 /// first step's end.
@@ -77,7 +77,7 @@ struct CountOptions {
 /// runtime::Error where the interpreter finds a fault or a result is no attention.
 nlohmann::json benchCounts(const CountOptions &options);
 
-/// Counts of all specifications of the catalogue's folder, each target's beside the other's, as a Markdown
+/// Counts of all specifications of the catalogue's folder, each target's next to the other's, as a Markdown
 /// table. Throws runtime::Error where the folder has none, one does not compile, or the interpreter finds a
 /// fault.
 nlohmann::json benchCatalogue(const CountOptions &options);

@@ -169,7 +169,7 @@ constexpr Metric kMetrics[] = {
     {"global_written", "bytes written", false},  {"barriers", "barriers", false}};
 
 /// The best of a contender's rows by one metric. Kernels that do not fit into registers come last: their
-/// spills are not in the PTX, and nobody would choose them.
+/// spills are not in the PTX, and no one would choose them.
 const Json &best(const std::vector<const Json *> &rows, const Metric &metric) {
   auto rank = [&](const Json *row) {
     double count = (*row)["counts"][metric.key];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A step of decoding beside a plain loop over as much memory: what it must read, and write, takes that long.
+// A step of decoding next to a plain loop over as much memory: what it must read, and write, takes that long.
 #include "runtime/Error.h"
 #include "runtime/lab/bench/Commands.h"
 #include "runtime/lab/bench/Measure.h"
@@ -155,7 +155,7 @@ StepCall makeCall(const Manifest &manifest, const Request &request) {
   return call;
 }
 
-/// Medians in microseconds, and of the loop's time over the step's beside it.
+/// Medians in microseconds, and of the loop's time over that of the step next to it.
 struct StepTimes {
   double step, plain, fraction;
   size_t rounds;

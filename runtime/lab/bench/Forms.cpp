@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The forms of one specification beside each other, and what the compiler chooses.
+// The forms of one specification next to each other, and what the compiler chooses.
 #include "runtime/Forms.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"

@@ -55,7 +55,7 @@ double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b
 /// binomial distribution of how many are below it; empty for fewer than 6 values.
 std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> values);
 
-/// To three digits behind the point.
+/// To three digits after the point.
 double round3(double x);
 
 } // namespace taylor::bench

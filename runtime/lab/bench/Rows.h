@@ -12,7 +12,7 @@ const runtime::FormCode &chosenForm(const Manifest &manifest, const std::string 
                                     const Shape &shape);
 
 /// The row of contender `own`, which is compiled by Taylor, as JSON: its time, share of the peak and memory,
-/// beside those of the others.
+/// next to those of the others.
 nlohmann::json describeRow(const Request &request, const std::string &direction, const Manifest &manifest,
                            const Rounds &rounds, const std::vector<Contender> &contenders, size_t own);
 

@@ -29,7 +29,7 @@ constexpr double kTarget = 0.9;    // of what Amdahl's law promises beyond 1
 /// The attentions of train_opponent.py.
 constexpr const char *kOpponents[] = {"sdpa", "norm", "series"};
 
-/// A specification beside the same attention in PyTorch.
+/// A specification next to the same attention in PyTorch.
 struct Pair {
   std::string specification;
   std::vector<std::string> settings; ///< "order=10"

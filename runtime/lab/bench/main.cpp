@@ -343,7 +343,7 @@ int report(const std::string &json, const std::function<nlohmann::json()> &bench
   return 0;
 }
 
-/// CLI11 does not name a command that is none.
+/// CLI11 does not name a command that it does not know.
 void requireCommand(const CLI::App &app, const std::string &word) {
   std::string known;
   for (const CLI::App *command : app.get_subcommands({})) {

@@ -31,7 +31,7 @@ constexpr const char *kGuarded = R"(
       }
 )";
 
-/// 64 queries per block of 2 warps, 32 keys at a time; or of 4 warps, whose products run beside them.
+/// 64 queries per block of 2 warps, 32 keys at a time; or of 4 warps, whose products run while they go on.
 std::string forward(const std::string &type, int64_t d, bool starts = false, bool isGuarded = false) {
   std::string text = R"(
 #S = FRAGMENT_S

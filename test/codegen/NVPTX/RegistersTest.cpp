@@ -89,7 +89,7 @@ TEST(LiveRegisters, AreThoseOfATimeNotOfAll) {
   EXPECT_EQ(countOf(kScores + use("s") + kNoValues), 64);
   // Scores become weights one by one, which take half as much.
   EXPECT_EQ(countOf(std::string(kScores) + kWeights + kValues), 32 + 32);
-  // A second use keeps the scores beside them.
+  // A second use keeps the scores next to them.
   EXPECT_EQ(countOf(std::string(kScores) + kWeights + kValues + use("s")), 32 + 32 + 16);
   // Two tiles, one after the other, are one at a time; side by side they are two.
   std::string second = "%d0 = simt.start wgmma %q, %k over(d) : !q, !k -> !simt.pending<!st>\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of small integers that run beside their threads, by sm_90a's passes: every width, depth, swizzle
-// and direction of the operands, exactly.
+// Products of small integers that run while their threads go on, by sm_90a's passes: every width, depth,
+// swizzle and direction of the operands, exactly.
 #include "KernelRun.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -53,7 +53,7 @@ TEST(Switches, AMissingOneIsNamed) {
   EXPECT_NE(emit(error), "");
 }
 
-/// A product whose sum is read behind a branch is computed where its operands are loaded.
+/// A product whose sum is read after a branch is computed where its operands are loaded.
 TEST(Switches, KeepProductsBesideTheirLoads) {
   constexpr StringLiteral code = R"(
     llvm.func @k(%from: !llvm.ptr<3>, %to: !llvm.ptr<1>, %is: i32) attributes {nvvm.kernel} {

@@ -251,7 +251,7 @@ TEST(PtxMutation, FieldsOfDescriptorsAndTranspositions) {
 TEST(PtxMutation, CommitsThatNoWaitConcernsAreProved) {
   std::string text = ".entry a()\n"              // 1
                      "@%p1 bra $L2;\n"           // 2
-                     "cp.async.commit_group;\n"  // 3: no wait behind it
+                     "cp.async.commit_group;\n"  // 3: no wait after it
                      "ret;\n"                    // 4
                      "$L2:\n"                    // 5
                      "cp.async.commit_group;\n"  // 6: no wait before the one of line 11
@@ -261,7 +261,7 @@ TEST(PtxMutation, CommitsThatNoWaitConcernsAreProved) {
                      "$L4:\n"                    // 10
                      "cp.async.commit_group;\n"  // 11: by the jump back
                      "@!%p2 bra \t$L3;\n"        // 12
-                     "cp.async.commit_group;\n"  // 13: behind the loop
+                     "cp.async.commit_group;\n"  // 13: after the loop
                      "ret;\n"                    // 14
                      ".entry b()\n"              // 15
                      "$L2:\n"                    // 16

@@ -131,7 +131,7 @@ private:
           Facts::Meaning{kind + "." + match[2].str() + " " + match[4].str() + ", " + match[5].str(),
                          opposite != opposites.end()};
     }
-    // The first operand, of operands over several lines all: what it names beside the results loses nothing
+    // The first operand, of operands over several lines all: what it names besides the results loses nothing
     // but facts.
     if (std::regex_search(line, match, result)) {
       std::string names = match[1];
