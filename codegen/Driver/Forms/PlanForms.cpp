@@ -89,6 +89,7 @@ void PlanForms::setPlan(const Target &target, FunctionOp function, TileUse use) 
   TileSizes sizes = target.planTiles(problem, use);
   sizes.chunked = use == TileUse::Chunked;
   function.setPlanAttr(tile::PlanAttr::get(&getContext(), sizes));
+  LDBG() << "@" << function.getSymName() << ": " << function.getPlanAttr();
   ++numPlans;
 }
 
