@@ -216,7 +216,8 @@ class Notebook(unittest.TestCase):
         self.assertTrue(self.printed("mine --head-dim=8 --dtype bf16", rotated.mlir).endswith("-> o [b, h, t, e]\n"))
         self.assertIn("options='--mask bidirectional')", self.printed("mine --dtype=bf16 --mask bidirectional --head-dim 8", rotated.mlir))
         series = (ROOT / "examples/specs/softmax-taylor.mlir").read_text()
-        self.assertIn("options='--set order=2 --chunk=128')", self.printed("mine --set order=2 --forward-only --chunk=128", series))
+        self.assertIn("options='--set order=2 --form=chunked --chunk=128')",
+                      self.printed("mine --set order=2 --forward-only --form=chunked --chunk=128", series))
 
     def test_faults(self):
         faulty = rotated.mlir.replace("exponential causal", "exponential causl") + "\n"
