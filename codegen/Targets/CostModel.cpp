@@ -14,17 +14,16 @@
 using namespace mlir;
 using namespace taylor;
 
-namespace {
-
-/// Size of an array's channel; 1 without.
-double channelsOf(Value array) {
+int64_t taylor::channelsOf(Value array) {
   ArrayType type = arrayTypeOf(array);
   StringRef channel = channelOf(type);
-  return channel.empty() ? 1 : double(type.sizeOf(channel));
+  return channel.empty() ? 1 : type.sizeOf(channel);
 }
 
-double channelsOf(ValueRange arrays) {
-  double sum = 0;
+namespace {
+
+int64_t sumChannels(ValueRange arrays) {
+  int64_t sum = 0;
   for (Value array : arrays)
     sum += channelsOf(array);
   return sum;
@@ -39,14 +38,14 @@ public:
         .Case<PairwiseOp>([&](auto pairs) { countPairs(pairs); })
         .Case<StatesOp>([&](auto states) { countStates(states); })
         .Case<ReadStatesOp>([&](auto read) {
-          at(read.getVectors()) += rates.feature * featuresOf(read) * (1 + 2 * channelsOf(read.getStates()));
+          at(read.getVectors()) += rates.feature * featuresOf(read) * (1 + 2 * sumChannels(read.getStates()));
           cost.call += rates.kernel;
         })
         .Case<ContractStatesOp>([&](auto contract) {
           // The product with the states, then the derivative of each monomial by its factors.
           double factors = 2 * double(std::max<int64_t>(contract.getLast(), 1));
           at(contract.getVectors()) +=
-              rates.feature * featuresOf(contract) * (factors + 2 * channelsOf(contract.getValues()));
+              rates.feature * featuresOf(contract) * (factors + 2 * sumChannels(contract.getValues()));
           cost.call += rates.kernel;
         });
   }
@@ -110,7 +109,7 @@ private:
   }
 
   void countStates(StatesOp op) {
-    double channels = channelsOf(op.getValues()) + (op.getMass() ? 1 : 0), features = featuresOf(op);
+    double channels = sumChannels(op.getValues()) + (op.getMass() ? 1 : 0), features = featuresOf(op);
     double bytes = double(arrayTypeOf(op.getResult(0)).getElementType().getIntOrFloatBitWidth()) / 8;
     double &tokens = arrayTypeOf(op.getResult(0)).has(AxisRole::Head) || op.getToken() == AxisRole::Query
                          ? cost.query
@@ -161,7 +160,7 @@ FormCost taylor::estimateCost(FunctionOp op, StringRef function, const CostRates
   if (auto states = op.getBody().front().getOps<StatesOp>(); !states.empty()) {
     StatesOp first = *states.begin();
     features = *first.getFeatures().count();
-    channels = int64_t(channelsOf(first.getValues())) + (first.getMass() ? 1 : 0);
+    channels = sumChannels(first.getValues()) + (first.getMass() ? 1 : 0);
   }
   auto countAll = [&](const CostRates &rates) {
     CostCounter counter(sizes, rates);

@@ -43,6 +43,9 @@ struct CostRates {
 /// was expected.
 llvm::Expected<std::vector<CostSample>> parseCostSamples(llvm::StringRef text);
 
+/// Size of an array's channel; 1 without.
+int64_t channelsOf(mlir::Value array);
+
 /// Counts what the operations of a function, "forward" or "backward", do, with the tiles of its plan. Those
 /// that forms have in common (maps, norms, scans) are left out.
 FormCost estimateCost(FunctionOp op, llvm::StringRef function, const CostRates &rates);

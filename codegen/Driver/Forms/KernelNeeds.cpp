@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Driver/Forms/KernelNeeds.h"
 
-#include "dialect/Taylor/Axes.h"
+#include "codegen/Targets/CostModel.h"
 #include "passes/LowerToTile/Fusion/FunctionMemory.h"
 #include "passes/LowerToTile/VisibleRanges.h"
 
@@ -22,15 +22,6 @@ llvm::raw_ostream &taylor::operator<<(llvm::raw_ostream &stream, const PairLoopN
 }
 
 namespace {
-
-/// The channels of an array; 1: it has none.
-int64_t channelsOf(Value array) {
-  auto type = cast<ArrayType>(array.getType());
-  int64_t channels = 1;
-  for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes()))
-    channels *= isRuntimeAxis(axis) ? 1 : size;
-  return channels;
-}
 
 /// The needs of one operation over pairs in one kernel.
 class PairCounter {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/NVPTXTarget.h"
-#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Emit/Emit.h"
 #include "codegen/Targets/NVPTX/KernelReport.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Ptxas.h"
-#include "codegen/Targets/NVPTX/SharedPlan.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
 #include "codegen/Targets/NVPTX/TileModel.h"
-#include "dialect/Refusal.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;

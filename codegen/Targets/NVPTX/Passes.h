@@ -19,9 +19,6 @@ struct Machine;
 /// Tile programs to tiles over threads, with copies scheduled and buffers placed. `f32Products`: `tf32` or
 /// `fma`.
 void buildSimtPipeline(OpPassManager &manager, const Machine &target, llvm::StringRef f32Products = "fma");
-/// The part of it before buffers are placed: what decides how much shared memory a kernel takes.
-void buildSharedMemoryPipeline(OpPassManager &manager, const Machine &target,
-                               llvm::StringRef f32Products = "fma");
 /// Makes the whole known as `taylor-simt-pipeline`.
 void registerSimtPipeline();
 

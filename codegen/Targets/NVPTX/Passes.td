@@ -228,8 +228,8 @@ def SinkOperands : Pass<"taylor-simt-sink-operands", "::mlir::ModuleOp"> {
     Rule: in a kernel whose buffers need more than `shared` bytes (taylor-simt-allocate-shared), the
     write of a buffer moves down to the first op of its block that reads the buffer, and so does
     what is computed for it alone. Operands of one product after another are then needed one after
-    another, and share bytes. Other kernels stay: there all operands are written first, behind one
-    barrier.
+    another, and share bytes. Other kernels stay: there all operands are written first, and one
+    barrier follows.
 
     Buffers that are written at several places, that copies fill, or that a loop before the write
     reads stay where they are.
@@ -293,7 +293,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     gets four times as many slots: nothing there takes as long as memory, so copies of several
     iterations should be under way. Where the buffers of all loops do not fit next to each other,
     even with one slot each, copies run ahead in innermost loops alone: those of a loop around
-    others would lie beside all that these need.
+    others would lie next to all that these need.
 
     **Elsewhere** a copy is its own group, and its wait and a barrier stand before the first read. A
     barrier separates two accesses of which one writes, also from one iteration to the next, unless

@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Machine &target, StringRef f32Products) {
+/// The part before buffers are placed.
+static void buildSharedMemoryPipeline(OpPassManager &manager, const Machine &target, StringRef f32Products) {
   AssignLayoutsOptions layouts;
   layouts.f32Products = f32Products.str();
   layouts.startsProducts = target.startsProducts;
