@@ -104,6 +104,8 @@ private:
         TypeSwitch<Operation *, Trend>(op)
             .Case<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp>([&](auto) { return both(of(0), of(1)); })
             .Case([&](arith::SubIOp) { return both(of(0), flipped(of(1))); })
+            .Case(
+                [&](arith::SelectOp) { return of(0) == Trend::fixed ? both(of(1), of(2)) : Trend::unknown; })
             .Case([&](arith::MulIOp) {
               std::optional<int64_t> left = getConstantIntValue(op->getOperand(0)),
                                      right = getConstantIntValue(op->getOperand(1));

@@ -8,6 +8,7 @@
 tile.program @forward {
   %k = tile.tensor "input:k" : !k
   %s = tile.tensor "input:s" : !s
+  %o = tile.tensor "output:o" optional : !s
 
   // Causal: up to the block's last query. Each key is 128 bytes, read twice, and 4 of its own number.
   // CHECK: tile.kernel @rising grid(%{{.*}} in b, %{{.*}} in h, %{{.*}} in ceildiv(t, 64)) longest(last, u * 132) {
@@ -41,6 +42,31 @@ tile.program @forward {
     scf.for %h = %c0 to %heads step %c1 {
       scf.for %t0 = %u0 to %end step %c64 {
       }
+    }
+  }
+
+  // A choice that is the same for all blocks: none of the keys where a result is not asked for.
+  // CHECK: tile.kernel @asked grid({{.*}}) longest(last) {
+  tile.kernel @asked grid(%b in b, %i in ceildiv(t, 64)) {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %t0 = arith.muli %i, %c64 : index
+    %asked = tile.requested %o : !s
+    %end = arith.select %asked, %t0, %c0 : index
+    scf.for %u0 = %c0 to %end step %c64 {
+    }
+  }
+
+  // A choice by block: it may be either.
+  // CHECK: tile.kernel @either grid({{.*}}ceildiv(t, 64)) {
+  tile.kernel @either grid(%b in b, %i in ceildiv(t, 64)) {
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %c64 = arith.constant 64 : index
+    %t0 = arith.muli %i, %c64 : index
+    %is = arith.cmpi slt, %i, %c3 : index
+    %end = arith.select %is, %t0, %c0 : index
+    scf.for %u0 = %c0 to %end step %c64 {
     }
   }
 
