@@ -160,9 +160,14 @@ ProcessResult runCompiler(const Specification &spec, const std::vector<std::stri
   if (result.signal != 0)
     fail("taylorc was ended by signal ", result.signal, " (", strsignal(result.signal),
          ") while it compiled ", what, result.errors.empty() ? "" : "\n", result.errors);
-  if (result.exitCode != 0)
-    fail("taylorc could not compile ", what, "\n",
-         result.errors.empty() ? renamed(result.output, arguments[1], spec.name) : result.errors);
+  if (result.exitCode != 0) {
+    std::string message =
+        "taylorc could not compile " + what + "\n" +
+        (result.errors.empty() ? renamed(result.output, arguments[1], spec.name) : result.errors);
+    if (result.exitCode == TAYLOR_REFUSED)
+      throw Refused(message);
+    throw Error(message);
+  }
   if (told) {
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     fprintf(stderr, "taylor: compiled %s in %.1f s\n", what.c_str(), seconds.count());

@@ -11,6 +11,11 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What taylorc refuses on purpose (TAYLOR_REFUSED), with its message.
+struct Refused : Error {
+  using Error::Error;
+};
+
 /// Throws an Error of the given pieces, streamed one after the other.
 template <typename... Pieces> [[noreturn]] void fail(const Pieces &...pieces) {
   std::ostringstream text;

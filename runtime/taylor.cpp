@@ -19,13 +19,16 @@ namespace {
 
 thread_local std::string lastError;
 
-/// Runs `body`; an exception becomes the thread's message and 1.
+/// Runs `body`; an exception becomes the thread's message and 1, of a refusal TAYLOR_REFUSED.
 template <typename Body> int guarded(Body body) {
   try {
     body();
     return 0;
   } catch (const std::bad_alloc &) {
     lastError = "could not allocate memory";
+  } catch (const Refused &refused) {
+    lastError = refused.what();
+    return TAYLOR_REFUSED;
   } catch (const std::exception &error) {
     lastError = error.what();
   } catch (...) {

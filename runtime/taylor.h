@@ -10,8 +10,9 @@
  *
  * Every function may be called from any thread; one kernel may run in several threads at once. A forked child
  * goes on with its parent's kernels, on the processor, whatever other threads of the parent did meanwhile. A
- * function that returns int returns 0, or 1 and leaves a message for taylor_last_error() of the calling
- * thread. Nothing is written to a tensor before every argument has been checked. */
+ * function that returns int returns 0, or another number, 1 except for TAYLOR_REFUSED, and leaves a message
+ * for taylor_last_error() of the calling thread. Nothing is written to a tensor before every argument has
+ * been checked. */
 #ifndef TAYLOR_RUNTIME_TAYLOR_H
 #define TAYLOR_RUNTIME_TAYLOR_H
 #include <stddef.h>
@@ -104,6 +105,11 @@ typedef struct TaylorRunOptions {
 /* Loads an artifact. Refuses truncated, damaged and foreign files, another ABI, and code for other processors
  * alone, before any of its code runs. Code for GPUs is loaded by the first run on one. */
 int taylor_load(const char *path, TaylorKernel **kernel);
+
+/* What taylor_compile returns, and the exit status of taylorc and taylor-run, where the specification is
+ * sound and there is no code for what was asked of it, on purpose: weights without a bound in f16 on a GPU,
+ * states of a softmax. The message says why, and what can be asked instead. */
+#define TAYLOR_REFUSED 3
 
 /* Compiles a specification (the path of a .mlir file, or its text) by calling taylorc with `options`
  * (such as "--dtype=bf16", "--head-dim=128"), or takes it from the kernel cache (runtime/README.md), and

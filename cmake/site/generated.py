@@ -37,7 +37,7 @@ def c_header(site):
         code = re.sub(r"^\s*(//[^\n]*\n|/\*.*?\*/\s*)*", "", chunk, flags=re.S)
         if not code.strip():
             continue
-        name = re.search(r"\(\*(\w+)\)\(", code) or re.search(r"\b(taylor_\w+)\s*\(", code) or re.search(r"\}\s*(\w+);", code) or re.search(r"(\w+);", code)
+        name = re.search(r"\(\*(\w+)\)\(", code) or re.search(r"\b(taylor_\w+)\s*\(", code) or re.search(r"\}\s*(\w+);", code) or re.search(r"(\w+);", code) or re.search(r"#define (\w+)", code)
         parts.append(f"## `{name[1]}`\n\n```c\n{chunk}\n```\n")
     return "\n".join(parts)
 
