@@ -284,12 +284,9 @@ private:
                     cache.size());
     for (size_t i = 0; i < cache.size(); ++i) {
       const TensorInfo &info = manifest.cache[i];
-      if (!Torch::defined(cache[i]))
-        runtime::fail("requires a tensor for 'cache:", info.name, "', but got none");
-      Problem::requireDevice(cache[i], info, device);
-      if (Torch::rank(cache[i]) != int64_t(info.axes.size()))
-        runtime::fail("expected rank ", info.axes.size(), " of 'cache:", info.name, "', but got rank ",
-                      Torch::rank(cache[i]));
+      Required<Torch>::given(cache[i], "cache:" + info.name);
+      Required<Torch>::device(cache[i], info.name, device);
+      Required<Torch>::rank(cache[i], info, "cache:" + info.name);
       if (int axis = info.keyAxis(); axis >= 0 && Torch::size(cache[i], axis) < size)
         runtime::fail("expected room for ", size, " tokens along u in 'cache:", info.name, "', but got ",
                       Torch::size(cache[i], axis));
@@ -417,17 +414,14 @@ private:
   /// them.)
   static Tensor prepare(const Tensor &tensor, const TensorInfo &info, const Device &device, bool parameter,
                         bool aligned, TaylorTensor &view) {
-    if (!Torch::defined(tensor))
-      runtime::fail("requires a tensor for '", info.name, "', but got none");
-    Problem::requireDevice(tensor, info, device);
+    Required<Torch>::given(tensor, info.name);
+    Required<Torch>::device(tensor, info.name, device);
     auto wanted = scalarType(info.dtype), given = Torch::dtype(tensor);
     Tensor ready = tensor;
-    if (given != wanted) {
-      if (!parameter || !Torch::isFloating(given))
-        runtime::fail("expected dtype ", Torch::name(wanted), " of '", info.name, "', but got ",
-                      Torch::name(given), Torch::conversion(info.name, wanted));
+    if (!parameter || !Torch::isFloating(given))
+      Required<Torch>::dtype(tensor, info.name, wanted);
+    else if (given != wanted)
       ready = Torch::convert(ready, wanted);
-    }
     view = Torch::describe(ready);
     if (isStrided(view, info)) {
       ready = Torch::contiguous(ready);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/Decoder.h"
 #include "runtime/Call.h"
+#include "runtime/torch/Aten.h"
 #include "runtime/torch/Call.h"
 #include "runtime/torch/Describe.h"
+#include "runtime/torch/Required.h"
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -98,11 +100,9 @@ int64_t Decoder::check(const std::vector<at::Tensor> &inputs, const Memory &memo
   int64_t added = 0;
   for (size_t i = 0; i < given.size(); ++i) {
     const TensorInfo &info = given[i];
-    if (!inputs[i].defined())
-      fail("requires a tensor for '", info.name, "', but got none");
-    if (inputs[i].scalar_type() != scalarType(info.dtype) && info.source.kind != Source::Kind::Parameter)
-      fail("expected dtype ", c10::toString(scalarType(info.dtype)), " of '", info.name,
-           "', for which the decoder was made, but got ", c10::toString(inputs[i].scalar_type()));
+    Required<Aten>::given(inputs[i], info.name);
+    if (info.source.kind != Source::Kind::Parameter)
+      Required<Aten>::dtype(inputs[i], info.name, scalarType(info.dtype), ", for which the decoder was made");
     views.push_back(describe(inputs[i]));
     int64_t axis = tokenAxis(info);
     if (axis < 0 || inputs[i].dim() != int64_t(info.axes.size()))

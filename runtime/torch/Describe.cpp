@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/Describe.h"
+#include "runtime/torch/Aten.h"
 #include "runtime/torch/Call.h"
 #include "runtime/torch/Layout.h"
+#include "runtime/torch/Required.h"
 #include <ATen/ops/empty_strided.h>
 #include <c10/util/Exception.h>
 
@@ -24,8 +26,7 @@ at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::Tens
     bool found = axis.isChannel();
     for (size_t i = 0; i < inputs.size() && !found; ++i) {
       const auto &axes = manifest.inputs[i].axes;
-      TORCH_CHECK(inputs[i].dim() == int64_t(axes.size()), "taylor: expected rank ", axes.size(), " of '",
-                  manifest.inputs[i].name, "', but got rank ", inputs[i].dim());
+      Required<Aten>::rank(inputs[i], manifest.inputs[i], manifest.inputs[i].name);
       for (size_t j = 0; j < axes.size() && !found; ++j)
         if (axes[j].dim == axis.dim) {
           size = inputs[i].sym_size(int64_t(j));
@@ -38,8 +39,7 @@ at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::Tens
 }
 
 at::Tensor describeState(const runtime::TensorInfo &info, const at::Tensor &before) {
-  TORCH_CHECK(before.dim() == int64_t(info.axes.size()), "taylor: expected rank ", info.axes.size(),
-              " of the state before '", info.name, "', but got rank ", before.dim());
+  Required<Aten>::rank(before, info, info.name, "the state before ");
   Extents<c10::SymInt> sizes;
   for (const c10::SymInt &size : before.sym_sizes())
     sizes.push_back(size);

@@ -8,22 +8,11 @@
 #include "runtime/torch/Dtype.h"
 #include "runtime/torch/Gpus.h"
 #include "runtime/torch/Registry.h"
+#include "runtime/torch/Required.h"
 #include <algorithm>
 #include <span>
 
 namespace taylor {
-
-/// Throws runtime::Error: a call has `given` tensors, and not `required` of these inputs at least.
-[[noreturn]] inline void failCount(const std::vector<runtime::TensorInfo> &inputs, size_t required,
-                                   size_t given) {
-  std::vector<std::string> names;
-  for (const runtime::TensorInfo &info : inputs)
-    names.push_back(info.name);
-  std::string count = std::to_string(names.size());
-  if (required < names.size())
-    count = std::to_string(required) + " to " + count;
-  runtime::fail("expected ", count, " inputs (", runtime::join(names, ", "), "), but got ", given);
-}
 
 /// Which kernel serves a call. Works on tensors without data, too.
 template <typename Torch> class ProblemOf {
@@ -31,6 +20,7 @@ public:
   using Tensor = typename Torch::Tensor;
   using Device = typename Torch::Device;
   using List = std::span<const Tensor>;
+  using Require = Required<Torch>;
 
   TaylorDtype dtype;
   int64_t d, e; ///< 0 where no input has the axis.
@@ -42,29 +32,16 @@ public:
     if (int64_t(inputs.size()) <= std::max({program.dInput, program.eInput, program.dtypeInput, 0}))
       checkCount(signature, inputs, /*complete=*/false);
     for (int i : {std::max(program.dtypeInput, 0), program.dInput, program.eInput})
-      if (i >= 0 && i < int(inputs.size()) && !Torch::defined(inputs[i]))
-        runtime::fail("requires a tensor for '", signature.inputs[i].name, "', but got none");
+      if (i >= 0 && i < int(inputs.size()))
+        Require::given(inputs[i], signature.inputs[i].name);
     for (int i : {program.dInput, program.eInput})
-      if (i >= 0 && Torch::rank(inputs[i]) != int64_t(signature.inputs[i].axes.size()))
-        runtime::fail("expected rank ", signature.inputs[i].axes.size(), " of '", signature.inputs[i].name,
-                      "', but got rank ", Torch::rank(inputs[i]));
-    dtype = signature.dtype;
-    if (program.dtypeInput >= 0) {
-      auto type = Torch::dtype(inputs[program.dtypeInput]);
-      int32_t found = dtypeOf(type);
-      if (found < 0 || found == TAYLOR_I32)
-        failDtype(signature.inputs[program.dtypeInput].name, type);
-      dtype = TaylorDtype(found);
-    }
+      if (i >= 0)
+        Require::rank(inputs[i], signature.inputs[i], signature.inputs[i].name);
+    dtype = program.dtypeInput < 0
+                ? signature.dtype
+                : Require::storageType(inputs[program.dtypeInput], signature.inputs[program.dtypeInput].name);
     d = sizeOf(signature, inputs, program.dInput, AxisRole::Channel);
     e = sizeOf(signature, inputs, program.eInput, AxisRole::ValueChannel);
-  }
-
-  [[noreturn]] static void failDtype(const std::string &name, torch::headeronly::ScalarType given) {
-    auto single = scalarType(TAYLOR_F32);
-    runtime::fail("expected dtype ", Torch::name(single), ", ", Torch::name(scalarType(TAYLOR_BF16)), ", ",
-                  Torch::name(scalarType(TAYLOR_F16)), " or ", Torch::name(scalarType(TAYLOR_F64)), " of '",
-                  name, "', but got ", Torch::name(given), Torch::conversion(name, single));
   }
 
   /// Optional inputs at the end may be left out unless the list is to be `complete`.
@@ -87,12 +64,6 @@ public:
     return {program.interpreted ? TAYLOR_PTX : TAYLOR_CPU, nullptr};
   }
 
-  static void requireDevice(const Tensor &tensor, const runtime::TensorInfo &info, const Device &device) {
-    if (Torch::device(tensor) != device)
-      runtime::fail("expected device ", Torch::name(device), " of '", info.name, "', but got ",
-                    Torch::name(Torch::device(tensor)));
-  }
-
   /// The manifest of the kernel that serves these inputs: dtype, head sizes and device are read from them.
   /// Compiles what Program::manifest does.
   static const runtime::Manifest &manifestFor(Program &program, List inputs) {
@@ -107,7 +78,7 @@ public:
     // One tensor without data makes a call one without data, whose results no one computes.
     for (size_t i = 0; i < inputs.size(); ++i)
       if (Torch::defined(inputs[i]))
-        requireDevice(inputs[i], manifest.inputs[i], device);
+        Require::device(inputs[i], manifest.inputs[i].name, device);
     return manifest;
   }
 
