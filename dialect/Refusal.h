@@ -34,29 +34,6 @@ inline mlir::LogicalResult reportFault(mlir::InFlightDiagnostic error, llvm::Str
                << "please report it; " << wayOut;
 }
 
-/// Calls `attempt` and keeps the first refusal that it reports in `refusal`, up to its first semicolon, from
-/// the caller's handlers. Any other error reaches them: then, and where nothing is said, `refusal` stays
-/// empty, and a failure is a fault of the compiler.
-template <typename Attempt>
-auto captureRefusal(mlir::MLIRContext *context, std::string &refusal, Attempt attempt) {
-  bool isFault = false;
-  mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
-      return mlir::failure();
-    if (!isRefusal(diagnostic)) {
-      isFault = true;
-      return mlir::failure();
-    }
-    if (refusal.empty())
-      refusal = llvm::StringRef(diagnostic.str()).split(';').first.str();
-    return mlir::success();
-  });
-  auto result = attempt();
-  if (isFault)
-    refusal.clear();
-  return result;
-}
-
 } // namespace taylor
 
 #endif

@@ -38,11 +38,28 @@ void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager, std::option
   cleanUp(manager);
   if (!states)
     return;
-  if (states->preparesKeys) {
-    manager.addPass(createPrepareKeysPass());
-    cleanUp(manager);
-  }
-  manager.addPass(createCarryStatesPass({states->block, states->recurrent, states->queriesOnly}));
+  CarryStatesPassOptions carry;
+  carry.featureBlock = states->block;
+  carry.recurrent = states->recurrent;
+  carry.queriesOnly = states->queriesOnly;
+  manager.addPass(createCarryStatesPass(carry));
+  cleanUp(manager);
+}
+
+void taylor::buildStepsToPairsPipeline(OpPassManager &manager, int64_t block, int64_t channels,
+                                       int64_t mostTokens) {
+  buildSpecializedToPairsPipeline(manager, std::nullopt);
+  CarryStatesPassOptions states;
+  states.featureBlock = block;
+  states.channels = channels;
+  states.mostTokens = mostTokens;
+  manager.addPass(createCarryStatesPass(states));
+  cleanUp(manager);
+  manager.addPass(createPrepareKeysPass());
+  cleanUp(manager);
+  CarryStatesPassOptions keys;
+  keys.queriesOnly = true;
+  manager.addPass(createCarryStatesPass(keys));
   cleanUp(manager);
 }
 

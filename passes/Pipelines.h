@@ -38,13 +38,16 @@ struct CarriedStates {
   int64_t block = 1;
   bool recurrent = false;
   bool queriesOnly = false;
-  /// Keys are prepared apart (taylor-prepare-keys), where that is work.
-  bool preparesKeys = false;
 };
 
 /// Its first half: a specification whose sums over keys are `taylor.pairwise`, with states where there are
 /// any.
 void buildSpecializedToPairsPipeline(mlir::OpPassManager &manager, std::optional<CarriedStates> states);
+/// The same of specifications that decode (taylor-plan-steps), each by its form: states in blocks of `block`
+/// features, which take the place of keys and values of `channels` numbers where they are not too large, or
+/// keys that are prepared apart.
+void buildStepsToPairsPipeline(mlir::OpPassManager &manager, int64_t block, int64_t channels,
+                               int64_t mostTokens);
 /// Its second half: the backward, if not `forwardOnly`, and both functions simplified.
 void buildPairsToPairwisePipeline(mlir::OpPassManager &manager, bool forwardOnly = false);
 

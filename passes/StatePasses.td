@@ -207,6 +207,12 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     queries goes on. A specification with the word `prepares_keys` has new keys alone, and its
     rotations and convolutions go on.
 
+    A specification with a `form` is carried by the run for it: `recurrent` by one without
+    `queries-only`, and then by its recurrences, `parallel` by one with. `@f.recurrent` next to `@f`
+    (taylor-plan-steps) takes the place and the name of `@f` where it can be carried, in states that
+    are not larger than `most-tokens` keys and values of `channels` numbers would be. Otherwise it
+    is erased, and the `form` of `@f` says why.
+
     Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or
     convolution in reverse; no shift by more than 64 tokens; documents, if any, of
     taylor-add-documents. Documents go on, too: tokens whose document starts before the call read
@@ -232,10 +238,15 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
   let options = [
     Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components of a block; features come in whole blocks, as in taylor-chunk-sums">,
     Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys by the recurrence itself, token by token (`taylor.step_states`, no derivative)">,
-    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "carry only what mixes queries: each call has all keys, and its queries are the last of its tokens">
+    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "carry only what mixes queries: each call has all keys, and its queries are the last of its tokens">,
+    Option<"channels", "channels", "int64_t", /*default=*/"0", "numbers of one key and its value, which a twin's states are compared with; 0: any states do">,
+    Option<"mostTokens", "most-tokens", "int64_t", /*default=*/"1000000", "keys and values of so many tokens may be as large as a twin's states">
   ];
-  let statistics = [Statistic<"numCarried", "carried", "values that go from call to call">];
-  let dependentDialects = ["::taylor::TaylorDialect"];
+  let statistics = [
+    Statistic<"numCarried", "carried", "values that go from call to call">,
+    Statistic<"numTwins", "twins", "specifications whose place another one took">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
 }
 
 #endif

@@ -42,8 +42,9 @@ std::string readValue(StringRef, StringRef text, std::vector<ParameterSetting> &
 template <typename Choice> std::string readValue(StringRef, StringRef text, Choice &choice) {
   return choice = *symbolizeEnum<Choice>(text), "";
 }
-std::string readValue(StringRef name, StringRef text, std::optional<Mask> &mask) {
-  return readValue(name, text, mask.emplace());
+/// "auto" of a form is none.
+template <typename Choice> std::string readValue(StringRef, StringRef text, std::optional<Choice> &choice) {
+  return choice = symbolizeEnum<Choice>(text), "";
 }
 
 Values writeValue(bool flag) { return Values(flag ? 1 : 0); }
@@ -57,7 +58,9 @@ Values writeValue(const std::vector<ParameterSetting> &settings) {
   return values;
 }
 template <typename Choice> Values writeValue(Choice choice) { return {stringifyEnum(choice).str()}; }
-Values writeValue(std::optional<Mask> mask) { return mask ? writeValue(*mask) : Values(); }
+template <typename Choice> Values writeValue(std::optional<Choice> choice) {
+  return choice ? writeValue(*choice) : Values();
+}
 
 /// A message where `value` names words ("causal|bidirectional") and the text is not one of them.
 std::string checkWord(StringRef name, StringRef value, StringRef text) {
@@ -202,9 +205,9 @@ std::string CompileOptions::checkProducts() const {
 std::string CompileOptions::check() const {
   if (std::string message = checkProducts(); !message.empty())
     return message;
-  if (!decode.empty() && form == "recurrent")
+  if (decode && form == Form::Recurrent)
     return "expected --decode or --form=recurrent, which makes the same of the forward, but got both";
-  if (chunk && form != "chunked")
+  if (chunk && form != Form::Chunked)
     return "requires --form=chunked for --chunk=" + std::to_string(chunk);
   if (chunk < 0 || chunk % 64 || chunk > 1 << 20)
     return "expected a multiple of 64 up to 1048576 for --chunk, in which tiles of queries lie whole, but "

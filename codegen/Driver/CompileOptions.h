@@ -9,6 +9,7 @@
 #include "codegen/Targets/Choices.h"
 #include "codegen/Targets/CostModel.h"
 #include "dialect/Taylor/Parameters.h"
+#include "dialect/Tile/TileDialect.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -32,7 +33,8 @@ struct CompileOptions {
   F32Products f32Products = F32Products::FMA;
   BF16Products bf16Products = BF16Products::Auto;
   RowSumsChoice rowSums = RowSumsChoice::Separate;
-  std::string form = "auto";
+  /// Empty: the compiler chooses ("auto").
+  std::optional<Form> form;
   /// Queries of a chunk; 0: the target's choice.
   int64_t chunk = 0;
   /// Measured factors that correct the target's costs (taylor-bench forms --calibrate); not in the table,
@@ -40,11 +42,13 @@ struct CompileOptions {
   std::vector<CostSample> formCosts;
   bool states = false, forwardOnly = false;
   /// Empty: no function `step`.
-  std::string decode;
+  std::optional<Decode> decode;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 
-  bool hasBackward() const { return !forwardOnly && form != "recurrent"; }
+  bool hasBackward() const { return !forwardOnly && form != Form::Recurrent; }
+  /// The word of --form.
+  llvm::StringRef getForm() const { return form ? stringifyForm(*form) : "auto"; }
   int64_t getHeadDim() const { return headDim ? headDim : 64; }
   int64_t getValueDim() const { return valueDim ? valueDim : getHeadDim(); }
   /// One canonical line, the same for options that mean the same: part of an artifact's hash.

@@ -47,16 +47,19 @@ void Driver::declareInterface(OpPassManager &manager) {
 
 /// The functions that decode, where they are asked for.
 LogicalResult Driver::planSteps() {
-  if (options.decode.empty())
+  if (!options.decode)
     return success();
   steps = module->clone();
-  PlanStepsPassOptions plan{options.decode, chooseStateBlock(targets, getProblem()),
-                            options.getHeadDim() + options.getValueDim(), options.states};
-  if (failed(runPasses(*steps, [&](OpPassManager &manager) { manager.addPass(createPlanStepsPass(plan)); })))
+  StepOptions plan;
+  plan.decode = stringifyDecode(*options.decode).str();
+  plan.states = options.states;
+  plan.block = chooseStateBlock(targets, getProblem());
+  plan.channels = options.getHeadDim() + options.getValueDim();
+  if (failed(runPasses(*steps, [&](OpPassManager &manager) { buildStepPipeline(manager, plan); })))
     return failure();
   // A recurrence goes on from the states that the other functions leave.
   carriesStates |= llvm::any_of(steps->getOps<FunctionOp>(), [](FunctionOp function) {
-    return getForm(function).getName() == "recurrent";
+    return getForm(function).getKind() == Form::Recurrent;
   });
   return success();
 }
@@ -64,7 +67,7 @@ LogicalResult Driver::planSteps() {
 /// What calls hand on to those that follow; nothing where none do.
 std::optional<CarriedStates> Driver::chooseStates() const {
   if (carriesStates)
-    return CarriedStates{chooseStateBlock(targets, getProblem()), options.form == "recurrent",
+    return CarriedStates{chooseStateBlock(targets, getProblem()), options.form == Form::Recurrent,
                          /*queriesOnly=*/false};
   if (steps)
     return CarriedStates{1, /*recurrent=*/false, /*queriesOnly=*/true};
@@ -81,7 +84,7 @@ LogicalResult Driver::lowerToPairwise() {
       })))
     return failure();
   std::tie(widestKey, widestValue) = findWidest(*module);
-  carriesStates |= options.form == "recurrent";
+  carriesStates |= options.form == Form::Recurrent;
   if (failed(planSteps()))
     return failure();
   std::optional<CarriedStates> states = chooseStates();
@@ -108,7 +111,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
   if (steps)
     for (auto function : steps->getOps<FunctionOp>())
       programs->push_back(function->clone());
-  PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == "auto"};
+  PlanFormsPassOptions plan{target.getName(), options.getForm().str(), describes && !options.form};
   auto planKernels = [&](OpPassManager &manager) {
     manager.addPass(createPlanFormsPass(plan));
     buildFormPipeline(manager);

@@ -223,7 +223,7 @@ std::vector<KernelInfo> kernelsOf(ProgramFactsAttr program, ArrayAttr entries) {
 FormCode codeOf(ProgramFactsAttr program, ArrayAttr entries) {
   FormCost cost = program.getForm().getCost() ? program.getForm().getCost().getCost() : FormCost();
   FormCode code;
-  code.name = program.getForm().getName().getValue();
+  code.name = stringifyForm(program.getForm().getKind());
   code.cost = {cost.call, cost.pair, cost.query, cost.key};
   code.operations = {cost.operations.pair, cost.operations.query, cost.operations.key};
   code.state = {cost.features, cost.channels};
@@ -265,8 +265,7 @@ TargetInfo describeTarget(ModuleOp module) {
       continue;
     TargetFunction &function = target.functions.emplace_back();
     function.name = program.getName().getValue();
-    if (StringAttr because = program.getForm().getBecause())
-      function.reason = because.getValue();
+    function.reason = program.getForm().describeReason();
     function.forms.front() = codeOf(program, entries);
     for (ProgramFactsAttr other : programsOf(module))
       if (!other.isFirstForm() && other.getForm().getFunction() == program.getName())

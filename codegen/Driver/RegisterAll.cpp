@@ -40,6 +40,7 @@ void taylor::registerAllPasses() {
   registerLowerToTilePasses();
   registerTilePipeline();
   registerFormsPasses();
+  registerStepPipeline();
   mlir::tile::cpu::registerCPUPasses();
   mlir::simt::registerNVPTXPasses();
   mlir::simt::registerSimtPipeline();

@@ -28,6 +28,11 @@ def RowSumsChoice : Choice<"RowSumsChoice", "how GPUs sum into rows where pairs 
   I32EnumAttrCase<"Separate", 0, "separate">, // in a kernel of their own, always to the same bits
   I32EnumAttrCase<"Atomic", 1, "atomic">]>;   // in any order
 
+def Decode : Choice<"Decode", "how a function for one new token goes on from those before", [
+  I32EnumAttrCase<"Auto", 0, "auto">,         // from states where they are not larger than keys
+  I32EnumAttrCase<"State", 1, "state">,
+  I32EnumAttrCase<"Cache", 2, "cache">]>;     // from all keys
+
 def TargetKind : Choice<"TargetKind", "machines of one kind have artifacts, drivers and reports in common", [
   I32EnumAttrCase<"Cpu", 0, "cpu">, I32EnumAttrCase<"Ptx", 1, "ptx">]>;
 

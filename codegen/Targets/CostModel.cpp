@@ -14,11 +14,7 @@
 using namespace mlir;
 using namespace taylor;
 
-int64_t taylor::channelsOf(Value array) {
-  ArrayType type = arrayTypeOf(array);
-  StringRef channel = channelOf(type);
-  return channel.empty() ? 1 : type.sizeOf(channel);
-}
+int64_t taylor::channelsOf(Value array) { return countChannels(arrayTypeOf(array)); }
 
 namespace {
 

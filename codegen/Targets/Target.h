@@ -119,9 +119,9 @@ public:
   virtual std::optional<LongForm> getLongForm(const TargetProblem &problem, llvm::StringRef function) const {
     return std::nullopt;
   }
-  /// Of a function of `TileUse::Parallel`: makes tiles smaller that take more than there is, with what loops
-  /// of its planned kernels hold at the same time, and says why; empty: they stay as they are. What lies in
-  /// memory between kernels and calls does not hang on these tiles.
+  /// Of a function over all pairs (`Parallel`, `Short`, `Long`): makes tiles smaller that take more than
+  /// there is, with what loops of its planned kernels hold at the same time, and says why; empty: they stay
+  /// as they are. What lies in memory between kernels and calls does not hang on these tiles.
   virtual std::string fitTiles(llvm::ArrayRef<PairLoopNeeds> loops, const TargetProblem &problem,
                                TileSizes &sizes) const {
     return "";

@@ -42,8 +42,10 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const RunOptions &option
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
-  if (taylor_compile(options.spec.c_str(), pointers.data(), pointers.size(), &kernel))
+  if (int status = taylor_compile(options.spec.c_str(), pointers.data(), pointers.size(), &kernel)) {
+    shared.isRefused = status == TAYLOR_REFUSED;
     return fail(taylor_last_error());
+  }
   KernelPtr compiled(kernel, UnloadKernel());
   shared.addKernel(options, compiled);
   return compiled;
@@ -211,7 +213,11 @@ LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const 
   if (taylor_run(kernel, function, arguments.data(), count, &options) ||
       taylor_form(kernel, function, arguments.data(), count, &options, &form))
     return fail(taylor_last_error());
-  call.results.forms.emplace_back(function, form);
+  std::optional<Form> kind = symbolizeForm(StringRef(form).split(' ').first);
+  if (!kind)
+    return fail(
+        ("expected parallel, long, chunked or recurrent as a form, but got '" + Twine(form) + "'").str());
+  call.results.forms.push_back({function, form, *kind});
   onGpu.download();
   return success();
 }
@@ -248,9 +254,9 @@ LogicalResult writeTensors(Call &call, bool withGradients) {
 }
 
 LogicalResult runForward(TaylorKernel *kernel, std::deque<Call> &calls, const RunOptions &options) {
-  const char *function = options.decode.empty() ? "forward" : "step";
+  const char *function = options.decode ? "step" : "forward";
   // All keys at once.
-  if (!options.decode.empty() && taylor_tensor_count(kernel, "append") >= 0)
+  if (options.decode && taylor_tensor_count(kernel, "append") >= 0)
     for (Call &call : calls)
       if (failed(call.tensors.beginKeys()) || failed(run(kernel, "append", call, options)))
         return failure();

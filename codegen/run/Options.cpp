@@ -277,7 +277,12 @@ const std::vector<OptionRow> &optionRows() {
        "runs the function 'step' that taylorc --decode adds; requires --forward-only.\n"
        "state: t = u tokens, one after the other; cache: any queries over all keys, which the function\n"
        "'append' prepares first, if there is one",
-       [](O &o, S t) { return setChoice(o.decode, "decode", {"state", "cache"}, t); }},
+       [](O &o, S t) {
+         std::string word;
+         Error error = setChoice(word, "decode", {"state", "cache"}, t);
+         o.decode = symbolizeDecode(word);
+         return error;
+       }},
       {"states", "TOKEN,..",
        "runs the sequence (t = u) in pieces that begin at these tokens, by kernels of taylorc --states.\n"
        "Each piece begins from the states of the piece before, and gradients go back through them;\n"
@@ -384,12 +389,11 @@ Error validate(const RunOptions &options) {
     return error("requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
                  "operands are not rounded");
   bool formsReferences = !options.references.empty(); // by the form's contract
-  if (((compile.form != "auto" && !formsReferences) || compile.chunk || options.printForm ||
-       !options.decode.empty()) &&
+  if (((compile.form && !formsReferences) || compile.chunk || options.printForm || options.decode) &&
       !onKernels)
     return error("requires --device=cpu, ptx or cuda for --form (or --references), --chunk, --decode and "
                  "--print-form; --tiles=chunk=N is for tiles");
-  if ((compile.form == "recurrent" || !options.decode.empty()) && !options.forwardOnly)
+  if ((compile.form == Form::Recurrent || options.decode) && !options.forwardOnly)
     return error("requires --forward-only for --form=recurrent and --decode: they have no derivative");
   if (options.forwardOnly &&
       (options.gradient || !options.gradients.empty() || !options.absentGradients.empty()))
@@ -398,7 +402,7 @@ Error validate(const RunOptions &options) {
   if (!options.pieces.empty() && !onKernels)
     return error(
         "requires --device=cpu, ptx or cuda for --states: the reference takes the sequence as a whole");
-  if (!options.pieces.empty() && options.decode == "cache")
+  if (!options.pieces.empty() && options.decode == Decode::Cache)
     return error("expected --states or --decode=cache, which has no states of keys, but got both");
   if (options.tilesGiven && !onTiles)
     return error("requires --device=tile for --tiles; compiled kernels choose by the target");

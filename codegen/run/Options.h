@@ -44,8 +44,8 @@ struct RunOptions {
   CompileOptions compile;
   std::optional<Dtype> dtype;
   std::string layout = "bhtc";
-  /// "state" or "cache": the function `step` that taylorc --decode=.. adds, in place of the forward.
-  std::string decode;
+  /// State or Cache: the function `step` that taylorc --decode=.. adds, in place of the forward.
+  std::optional<Decode> decode;
   /// Tokens at which pieces of the sequence begin, each from the states of the one before; empty: one call.
   std::vector<int64_t> pieces;
   std::optional<int64_t> offset;

@@ -64,17 +64,26 @@ mlir::FailureOr<Problem> makeProblem(SpecOp spec, const RunOptions &options);
 /// The arrays alone.
 std::vector<Array> arraysOf(llvm::ArrayRef<NamedArray> arrays);
 
+/// The form that a function of kernels ran in.
+struct RanForm {
+  std::string function;
+  /// As taylor_form says it: "chunked", "parallel on sm_80".
+  std::string text;
+  Form form;
+  bool operator==(const RanForm &) const = default;
+};
+
 /// Outputs and, where asked for, gradients of a problem (one per argument; without elements for integers).
 struct Outcome {
   std::vector<Array> outputs, gradients;
   /// Of compiled kernels: the form of each function that ran, "forward" first.
-  std::vector<std::pair<std::string, std::string>> forms;
+  std::vector<RanForm> forms;
   /// Calls took the tokens in pieces, each from the states of the one before.
   bool inPieces = false;
   /// Some sums went through states.
   bool hasStates() const {
-    return inPieces || llvm::any_of(forms, [](const auto &form) {
-             return form.second != "parallel" && form.second != "long";
+    return inPieces || llvm::any_of(forms, [](const RanForm &ran) {
+             return ran.form == Form::Chunked || ran.form == Form::Recurrent;
            });
   }
 };

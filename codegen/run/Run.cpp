@@ -8,6 +8,7 @@
 #include "codegen/run/Report.h"
 #include "codegen/run/Shared.h"
 #include "dialect/Taylor/Parameters.h"
+#include "runtime/taylor.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/LineIterator.h"
@@ -74,17 +75,17 @@ std::unique_ptr<Progress> showReference() {
 /// through a state than here.
 constexpr int64_t kShortestChunk = 64;
 
-/// A form by its name.
-reference::StatesForm formOf(StringRef name, const RunOptions &options) {
+/// Where states are between tokens; of no form, pairs alone.
+reference::StatesForm statesOf(std::optional<Form> form, const RunOptions &options) {
   int64_t chunk = options.compile.chunk ? options.compile.chunk : kShortestChunk;
-  return {name == "chunked" ? chunk : name == "recurrent" ? 1 : 0, options.pieces};
+  return {form == Form::Chunked ? chunk : form == Form::Recurrent ? 1 : 0, options.pieces};
 }
 
 /// The forms that kernels ran in.
 Forms formsOf(const Outcome &evaluated, const RunOptions &options) {
   Forms forms;
-  for (auto &[function, form] : evaluated.forms)
-    (function == "backward" ? forms.backward : forms.forward) = formOf(form, options);
+  for (const RanForm &ran : evaluated.forms)
+    (ran.function == "backward" ? forms.backward : forms.forward) = statesOf(ran.form, options);
   return forms;
 }
 
@@ -94,7 +95,7 @@ LogicalResult runReference(SpecOp spec, const RunOptions &options) {
     return failure();
   std::unique_ptr<Progress> progress = showReference();
   if (!options.references.empty()) {
-    reference::StatesForm form = formOf(options.compile.form, options);
+    reference::StatesForm form = statesOf(options.compile.form, options);
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     // Who compares with what is written has no eager code to draw from.
     if (failed(expectation) || failed(expectation->setForms(*problem, !options.forwardOnly, {form, form})) ||
@@ -166,8 +167,8 @@ LogicalResult runKernels(SpecOp spec, const RunOptions &options, Shared &shared)
     return failure();
   if (options.printForm) {
     std::vector<std::string> forms;
-    for (auto &[function, form] : evaluated->forms)
-      forms.push_back(function + " " + form);
+    for (const RanForm &ran : evaluated->forms)
+      forms.push_back(ran.function + " " + ran.text);
     llvm::outs() << "form: " << llvm::join(forms, ", ") << "\n";
   }
   if (!options.check)
@@ -241,24 +242,40 @@ FailureOr<std::vector<RunOptions>> readCases(const RunOptions &options, std::vec
   return cases;
 }
 
-LogicalResult runCases(const RunOptions &options, MLIRContext *context) {
+/// Runs one case; 0, 1 or TAYLOR_REFUSED.
+int runCase(const RunOptions &options, MLIRContext *context, Shared &shared) {
+  shared.isRefused = false;
+  if (succeeded(runOne(options, context, shared)))
+    return 0;
+  return shared.isRefused ? TAYLOR_REFUSED : 1;
+}
+
+int runCases(const RunOptions &options, MLIRContext *context) {
   std::vector<std::string> lines;
   FailureOr<std::vector<RunOptions>> cases = readCases(options, lines);
   if (failed(cases))
-    return failure();
+    return 1;
   Shared shared(*cases);
-  size_t failures = 0;
+  size_t failures = 0, refusals = 0;
   for (auto [i, one] : llvm::enumerate(*cases)) {
     // Both streams are whole before and after each case, so that what was said is told to the right one.
     llvm::outs() << "case " << i + 1 << " of " << cases->size() << ": " << lines[i] << "\n";
     llvm::outs().flush();
-    bool passed = succeeded(runOne(one, context, shared));
-    failures += !passed;
-    llvm::outs() << "case " << i + 1 << (passed ? ": ok" : ": FAILED") << "\n";
+    int status = runCase(one, context, shared);
+    failures += status == 1;
+    refusals += status == TAYLOR_REFUSED;
+    llvm::outs() << "case " << i + 1
+                 << (status == 0   ? ": ok"
+                     : status == 1 ? ": FAILED"
+                                   : ": refused")
+                 << "\n";
     llvm::outs().flush();
   }
-  llvm::outs() << cases->size() - failures << " cases passed, " << failures << " failed\n";
-  return success(failures == 0);
+  llvm::outs() << cases->size() - failures - refusals << " cases passed, " << failures << " failed";
+  if (refusals)
+    llvm::outs() << ", " << refusals << " refused";
+  llvm::outs() << "\n";
+  return failures ? 1 : refusals ? TAYLOR_REFUSED : 0;
 }
 
 } // namespace
@@ -277,9 +294,9 @@ std::string taylor::run::checkWritten(const RunOptions &options) {
   return checkOutputs(paths);
 }
 
-LogicalResult taylor::run::run(const RunOptions &options, MLIRContext *context) {
+int taylor::run::run(const RunOptions &options, MLIRContext *context) {
   if (!options.cases.empty())
     return runCases(options, context);
   Shared shared(options);
-  return runOne(options, context, shared);
+  return runCase(options, context, shared);
 }

@@ -11,9 +11,10 @@ namespace taylor::run {
 /// Whether all that the options ask for can be written, before the work: a message, or nothing.
 std::string checkWritten(const RunOptions &options);
 
-/// Runs one case, or all of --cases; fails after one message to stderr, or where a comparison is past what is
-/// allowed.
-mlir::LogicalResult run(const RunOptions &options, mlir::MLIRContext *context);
+/// Runs one case, or all of --cases, and gives the exit status: 1 after one message to stderr, or where a
+/// comparison is past what is allowed; TAYLOR_REFUSED (runtime/taylor.h) where nothing failed, and the compiler
+/// refused a case.
+int run(const RunOptions &options, mlir::MLIRContext *context);
 
 } // namespace taylor::run
 

@@ -53,7 +53,7 @@ std::string kernelKey(const RunOptions &options) {
 std::string problemKey(const RunOptions &options, bool withGradients) {
   CompileOptions compile = options.compile;
   compile.bf16Products = BF16Products::Auto;
-  compile.form = "auto";
+  compile.form = std::nullopt;
   compile.chunk = 0;
   Key key;
   start(key, options, compile);
@@ -68,16 +68,21 @@ std::string problemKey(const RunOptions &options, bool withGradients) {
 
 Shared::Shared(llvm::ArrayRef<RunOptions> cases) {
   for (const RunOptions &options : cases)
-    if (!options.decode.empty())
-      decodes.emplace(kernelKey(options), options.decode);
+    if (options.decode)
+      decodes.emplace(kernelKey(options), *options.decode);
   for (const RunOptions &options : cases)
     if (options.hasGradients())
       withBackward.insert(kernelKey(options));
 }
 
-std::string Shared::decodeOf(const RunOptions &options) const {
+std::optional<Decode> Shared::decodeOf(const RunOptions &options) const {
   auto it = decodes.find(kernelKey(options));
-  return options.decode.empty() && it != decodes.end() ? it->second : options.decode;
+  return !options.decode && it != decodes.end() ? it->second : options.decode;
+}
+
+std::string Shared::compiledKey(const RunOptions &options) const {
+  std::optional<Decode> decode = decodeOf(options);
+  return kernelKey(options) + (decode ? stringifyDecode(*decode).str() : "");
 }
 
 bool Shared::needsBackward(const RunOptions &options) const {
@@ -85,12 +90,12 @@ bool Shared::needsBackward(const RunOptions &options) const {
 }
 
 KernelPtr Shared::findKernel(const RunOptions &options) const {
-  auto it = kernels.find(kernelKey(options) + decodeOf(options));
+  auto it = kernels.find(compiledKey(options));
   return it == kernels.end() ? nullptr : it->second;
 }
 
 void Shared::addKernel(const RunOptions &options, KernelPtr kernel) {
-  kernels.emplace(kernelKey(options) + decodeOf(options), std::move(kernel));
+  kernels.emplace(compiledKey(options), std::move(kernel));
 }
 
 std::optional<Expectation> Shared::findExpectation(const RunOptions &options, bool withGradients) const {

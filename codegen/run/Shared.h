@@ -24,7 +24,7 @@ public:
 
   /// What the kernels of a case are compiled with as --decode: its own, or that of another case which differs
   /// in nothing else. The function `step` is one more, and the others are the same.
-  std::string decodeOf(const RunOptions &options) const;
+  std::optional<Decode> decodeOf(const RunOptions &options) const;
 
   /// Whether the kernels of a case are compiled with a backward: for its own gradients, or another such
   /// case's.
@@ -38,8 +38,13 @@ public:
   std::optional<Expectation> findExpectation(const RunOptions &options, bool withGradients) const;
   void setExpectation(const RunOptions &options, bool withGradients, const Expectation &expectation);
 
+  /// Whether the compiler refused the case that runs.
+  bool isRefused = false;
+
 private:
-  std::map<std::string, std::string> decodes;
+  std::string compiledKey(const RunOptions &options) const;
+
+  std::map<std::string, Decode> decodes;
   std::set<std::string> withBackward; ///< Of kernels.
   std::map<std::string, KernelPtr> kernels;
   std::string problem;

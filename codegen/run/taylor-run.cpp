@@ -25,5 +25,5 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry);
   // A message and its place in the file are enough.
   context.printOpOnDiagnostic(false);
-  return succeeded(taylor::run::run(*options, &context)) ? 0 : 1;
+  return taylor::run::run(*options, &context);
 }

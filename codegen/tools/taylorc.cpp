@@ -8,7 +8,9 @@
 #include "codegen/Driver/RegisterAll.h"
 #include "codegen/Driver/SourceText.h"
 
+#include "dialect/Refusal.h"
 #include "runtime/StandardStreams.h"
+#include "runtime/taylor.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
@@ -254,6 +256,12 @@ int main(int argc, char **argv) {
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer((*file)->getMemBufferRef()), llvm::SMLoc());
   quoteShortly(sources);
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
+  bool isRefused = false, hasErrors = false;
+  mlir::ScopedDiagnosticHandler watch(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      (isRefusal(diagnostic) ? isRefused : hasErrors) = true;
+    return mlir::failure(); // the handler before this one prints it
+  });
 
   Driver driver(context, options);
   // PyTorch code and specifications are for any machine.
@@ -283,7 +291,7 @@ int main(int argc, char **argv) {
   if (std::string message = writeFiles(files); !message.empty())
     return report(message);
   if (mlir::failed(compiled))
-    return 1;
+    return isRefused && !hasErrors ? TAYLOR_REFUSED : 1;
   if (!isArtifact && (output.empty() || output == "-")) {
     llvm::outs() << compiled->output;
     return 0;

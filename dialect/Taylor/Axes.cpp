@@ -39,6 +39,19 @@ bool taylor::hasChannel(ArrayType array) {
   return llvm::any_of(array.getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
 }
 
+int64_t taylor::countChannels(ArrayType array) {
+  StringRef channel = channelOf(array);
+  return channel.empty() ? 1 : array.sizeOf(channel);
+}
+
+int64_t taylor::countPlaceElements(ArrayType array) {
+  int64_t elements = 1;
+  for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes()))
+    if (!isRuntimeAxis(axis))
+      elements *= size;
+  return elements;
+}
+
 SmallVector<AxisRef> taylor::channelNamesOf(ArrayRef<ArrayType> arrays) {
   SmallVector<AxisRef> channels;
   for (ArrayType array : arrays)

@@ -19,7 +19,12 @@ bool reducesTokens(ReduceOp op);
 llvm::StringRef channelOf(ArrayType array);
 /// Whether an array has any axis that is no run-time axis, `f` and several included.
 bool hasChannel(ArrayType array);
-/// Those of several arrays, as far as each has one: what size(..) may name in formulas without channels.
+/// The size of the one channel axis; 1 where there is none or several.
+int64_t countChannels(ArrayType array);
+/// Elements at one place of the run-time axes.
+int64_t countPlaceElements(ArrayType array);
+/// The channels of several arrays, as far as each has one: what size(..) may name in formulas without
+/// channels.
 llvm::SmallVector<AxisRef> channelNamesOf(llvm::ArrayRef<ArrayType> arrays);
 
 /// The axes of a broadcast result: the union, in the order b, h, g, t, u, lag, d, e, f, free axes as met; h

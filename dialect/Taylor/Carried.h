@@ -28,6 +28,10 @@ inline constexpr llvm::StringLiteral kHandedOnPrefix = "carried.";
 /// What the name of a specification that prepares keys (`prepares_keys`) has after that of the other one.
 inline constexpr llvm::StringLiteral kKeysSuffix = "_keys";
 
+/// What the name of a specification that carries states has after that of the one whose place it takes where
+/// it can (taylor-plan-steps).
+inline constexpr llvm::StringLiteral kTwinSuffix = ".recurrent";
+
 } // namespace taylor
 
 #endif

@@ -98,6 +98,12 @@ ParseResult parseBody(OpAsmParser &parser, OperationState &result,
   return success();
 }
 
+LogicalResult verifyForm(Operation *op, Attribute form) {
+  if (form && !isa<tile::FormAttr>(form))
+    return op->emitOpError("expected #tile.form<..> as its form, but got ") << form;
+  return success();
+}
+
 /// Results are arrays with distinct names, and none of `names`.
 LogicalResult verifyYield(YieldOp yield, llvm::SmallDenseSet<StringRef> names = {}) {
   for (Value value : yield.getValues())
@@ -223,7 +229,8 @@ ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
   };
   NamedAttrList parameters;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseArgument) ||
-      (succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)))
+      (succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
+      (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form)))
     return failure();
   if (succeeded(parser.parseOptionalKeyword(kPreparesKeys)))
     properties.prepares_keys = builder.getUnitAttr();
@@ -250,6 +257,8 @@ void SpecOp::print(OpAsmPrinter &printer) {
   });
   printer << ")";
   printParameters(printer, getParameters());
+  if (getFormAttr())
+    printer << " form " << getFormAttr();
   if (getPreparesKeys())
     printer << " " << kPreparesKeys;
   printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
@@ -325,7 +334,7 @@ static LogicalResult verifyOrder(Block &body) {
 }
 
 LogicalResult SpecOp::verify() {
-  if (failed(verifyOrder(getBody().front())))
+  if (failed(verifyForm(*this, getFormAttr())) || failed(verifyOrder(getBody().front())))
     return failure();
   if (getArgNames().size() != getBody().getNumArguments() ||
       getSources().size() != getBody().getNumArguments())
@@ -514,8 +523,8 @@ bool FunctionOp::isTwin() {
 LogicalResult FunctionOp::verify() {
   if (Attribute plan = getPlanAttr(); plan && !isa<tile::PlanAttr>(plan))
     return emitOpError("expected #tile.plan<..> as its plan, but got ") << plan;
-  if (Attribute form = getFormAttr(); form && !isa<tile::FormAttr>(form))
-    return emitOpError("expected #tile.form<..> as its form, but got ") << form;
+  if (failed(verifyForm(*this, getFormAttr())))
+    return failure();
   if (getArgNames().size() != getBody().getNumArguments())
     return emitOpError("expected one name per argument");
   int64_t inputs = llvm::count_if(getArgNames().getAsValueRange<StringAttr>(),

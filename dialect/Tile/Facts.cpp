@@ -77,16 +77,41 @@ void CostAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+/// Null of an empty text.
+static StringAttr textOf(MLIRContext *context, const Twine &text) {
+  std::string words = text.str();
+  return words.empty() ? StringAttr() : StringAttr::get(context, words);
+}
+
 FormAttr FormAttr::withCost(const FormCost &cost) const {
-  return get(getContext(), getName(), getFunction(), CostAttr::get(getContext(), cost), getBecause(),
-             getInPlace());
+  return get(getContext(), getKind(), getFunction(), CostAttr::get(getContext(), cost), getBecause(),
+             getLeftOut(), getSmallerTiles(), getInPlace());
 }
 
 FormAttr FormAttr::withReason(const Twine &because) const {
-  return get(getContext(), getName(), getFunction(), getCost(), StringAttr::get(getContext(), because),
-             getInPlace());
+  return get(getContext(), getKind(), getFunction(), getCost(), textOf(getContext(), because), getLeftOut(),
+             getSmallerTiles(), getInPlace());
+}
+
+FormAttr FormAttr::withLeftOut(const Twine &why) const {
+  return get(getContext(), getKind(), getFunction(), getCost(), getBecause(), textOf(getContext(), why),
+             getSmallerTiles(), getInPlace());
+}
+
+FormAttr FormAttr::withSmallerTiles(const Twine &why) const {
+  return get(getContext(), getKind(), getFunction(), getCost(), getBecause(), getLeftOut(),
+             textOf(getContext(), why), getInPlace());
 }
 
 FormAttr FormAttr::withInPlace(ArrayAttr pairs) const {
-  return get(getContext(), getName(), getFunction(), getCost(), getBecause(), pairs);
+  return get(getContext(), getKind(), getFunction(), getCost(), getBecause(), getLeftOut(), getSmallerTiles(),
+             pairs);
+}
+
+std::string FormAttr::describeReason() const {
+  std::string because = getBecause() ? getBecause().str() : "";
+  if (!getLeftOut())
+    return because;
+  std::string before = because.empty() ? stringifyForm(getKind()).str() + ": " : because + "; ";
+  return before + getLeftOut().str();
 }

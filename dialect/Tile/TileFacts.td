@@ -5,6 +5,7 @@
 #ifndef TAYLOR_DIALECT_TILE_TILEFACTS_TD
 #define TAYLOR_DIALECT_TILE_TILEFACTS_TD
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "dialect/Tile/TileDialect.td"
 
 def Tile_CostAttr : AttrDef<Tile_Dialect, "Cost"> {
@@ -21,32 +22,51 @@ def Tile_CostAttr : AttrDef<Tile_Dialect, "Cost"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+// The words are those of taylorc's --form and of the manifest.
+def Tile_Form : I32EnumAttr<"Form", "how a function's sums over keys are computed", [
+    I32EnumAttrCase<"Parallel", 0, "parallel">,     // all pairs
+    I32EnumAttrCase<"Long", 1, "long">,             // all pairs, with tiles for long sequences
+    I32EnumAttrCase<"Chunked", 2, "chunked">,       // pairs within chunks, and states between them
+    I32EnumAttrCase<"Recurrent", 3, "recurrent">]> { // token after token, from state to state
+  let cppNamespace = "::taylor";
+  let genSpecializedAttr = 0;
+}
+
 def Tile_FormAttr : AttrDef<Tile_Dialect, "Form"> {
   let mnemonic = "form";
   let summary = "which function a program computes, in which form, and why";
   let description = [{
     Of a `taylor.function`, and of the `tile.program` that it becomes. `function` is what callers
     call; a program that is one of several forms of it has a name of its own. `because` says in
-    words why which form runs. `in_place` lists pairs of a state before the call and after it that
-    may be one array.
+    words why which form runs, `left_out` why the chunked form is not among those to choose from,
+    and `smaller_tiles` why the plan has smaller tiles than the target would choose. `in_place`
+    lists pairs of a state before the call and after it that may be one array.
 
     ```mlir
-    #tile.form<"parallel" of "forward", cost = <call = 4.0e+06, pair = 1.5>, because = "--form=parallel">
-    #tile.form<"recurrent" of "step", in_place = [["input:initial.n", "output:final.n"]]>
+    #tile.form<parallel of "forward", cost = <call = 4.0e+06, pair = 1.5>, because = "--form=parallel">
+    #tile.form<recurrent of "step", in_place = [["input:initial.n", "output:final.n"]]>
     ```
   }];
-  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$function,
+  let parameters = (ins EnumParameter<Tile_Form>:$kind, "::mlir::StringAttr":$function,
                         OptionalParameter<"::mlir::tile::CostAttr">:$cost,
                         OptionalParameter<"::mlir::StringAttr">:$because,
+                        OptionalParameter<"::mlir::StringAttr">:$left_out,
+                        OptionalParameter<"::mlir::StringAttr">:$smaller_tiles,
                         OptionalParameter<"::mlir::ArrayAttr">:$in_place);
-  let builders = [AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$function), [{
-    return $_get(name.getContext(), name, function, ::mlir::tile::CostAttr(), ::mlir::StringAttr(), ::mlir::ArrayAttr());
+  let builders = [AttrBuilderWithInferredContext<(ins "::taylor::Form":$kind, "::mlir::StringAttr":$function), [{
+    return $_get(function.getContext(), kind, function, ::mlir::tile::CostAttr(), ::mlir::StringAttr(), ::mlir::StringAttr(),
+                 ::mlir::StringAttr(), ::mlir::ArrayAttr());
   }]>];
-  let assemblyFormat = "`<` $name `of` $function (`,` struct($cost, $because, $in_place)^)? `>`";
+  let assemblyFormat = "`<` $kind `of` $function (`,` struct($cost, $because, $left_out, $smaller_tiles, $in_place)^)? `>`";
   let extraClassDeclaration = [{
     FormAttr withCost(const ::taylor::FormCost &cost) const;
+    /// Empty text: without.
     FormAttr withReason(const ::llvm::Twine &because) const;
+    FormAttr withLeftOut(const ::llvm::Twine &why) const;
+    FormAttr withSmallerTiles(const ::llvm::Twine &why) const;
     FormAttr withInPlace(::mlir::ArrayAttr pairs) const;
+    /// Why which form runs, as the manifest says it: `because`, and what is left out.
+    std::string describeReason() const;
   }];
 }
 
@@ -74,7 +94,7 @@ def Tile_ProgramFactsAttr : AttrDef<Tile_Dialect, "ProgramFacts"> {
 
     ```mlir
     module attributes {tile.programs = [#tile.program_facts<"forward",
-        form = <"parallel" of "forward">,
+        form = <parallel of "forward">,
         tensors = [#tile.named_array<"input:x", !tile.array<[b, h, t], f32>>],
         kernels = ["double"], workspace = []>]} {
     ```

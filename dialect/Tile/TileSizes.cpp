@@ -45,7 +45,7 @@ std::vector<SizeField> fieldsOf(TileSizes &sizes) {
                          loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
                          exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
                          operands[] = {"rounded", "split"}, forms[] = {"parallel", "chunked"},
-                         keys[] = {"stored", "computed"}, rowProducts[] = {"computed", "stored"},
+                         keys[] = {"stored", "rotated", "computed"}, rowProducts[] = {"computed", "stored"},
                          order[] = {"channels", "summed"}, masks[] = {"zeros", "exact"},
                          kernels[] = {"apart", "joined"}, maps[] = {"again", "once"},
                          begins[] = {"exact", "aligned"};
@@ -89,7 +89,8 @@ std::vector<SizeField> fieldsOf(TileSizes &sizes) {
       number("heads", sizes.heads),
       number("step-tokens", sizes.stepTokens),
       number("line-bytes", sizes.lineBytes, 0),
-      choice("loop-operands", keys, sizes.readsOnce, [&](unsigned word) { sizes.readsOnce = word; }),
+      choice("loop-operands", keys, unsigned(sizes.loopOperands),
+             [&](unsigned word) { sizes.loopOperands = LoopOperands(word); }),
       choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
       choice("row-products", rowProducts, sizes.storesRowProducts,
              [&](unsigned word) { sizes.storesRowProducts = word; }),

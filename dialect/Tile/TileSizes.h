@@ -36,6 +36,13 @@ enum class ProductType {
   F16
 };
 
+/// What a loop over pairs reads of the tokens that pass by a block, where it is computed.
+enum class LoopOperands {
+  Stored,  ///< A kernel before it stores that, once for all blocks.
+  Rotated, ///< The same, but the loop rotates arguments itself (taylor.rope).
+  Computed ///< The loop computes it: a call has few queries, so that it is read about once.
+};
+
 /// Sizes of tiles in tokens, and the form of grids and loops.
 struct TileSizes {
   /// Tokens of a block in kernels that are local to tokens.
@@ -101,9 +108,7 @@ struct TileSizes {
   /// Bytes of a line of the caches, which cores that write to it take from each other: numbers that blocks of
   /// the recurrent form add to again and again lie so far apart; 0: as close as they may be.
   int64_t lineBytes = 0;
-  /// A call has few queries, so that what a loop over keys reads is read about once: none of it is stored for
-  /// that.
-  bool readsOnce = false;
+  LoopOperands loopOperands = LoopOperands::Stored;
   /// Panels of features on the grid where states are summed; else in the loop over tokens.
   bool featuresOnGrid = false;
   /// A factor per row of an operand is multiplied once, and the product stored; else each loop that reads the

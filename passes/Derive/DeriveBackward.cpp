@@ -107,7 +107,7 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
   auto function =
       FunctionOp::create(builder, loc, (spec.getSymName() + ".joint").str(), spec.getSymName(),
                          builder.getArrayAttr(argumentNames), spec.getSourcesAttr(), spec.getParameters(),
-                         /*plan=*/{}, /*form=*/{}, spec.getPreparesKeys());
+                         /*plan=*/{}, spec.getFormAttr(), spec.getPreparesKeys());
   function->setDiscardableAttrs(spec->getDiscardableAttrDictionary());
   Block *block = addBlock(function.getBody(), body.getArgumentTypes(), loc);
   IRMapping values;

@@ -186,7 +186,7 @@ LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, Arra
   auto function =
       FunctionOp::create(builder, joint.getLoc(), (spec + "." + suffix).str(), spec, namesOf(used),
                          keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters(),
-                         /*plan=*/{}, /*form=*/{}, joint.getPreparesKeys());
+                         /*plan=*/{}, joint.getFormAttr(), joint.getPreparesKeys());
   function->setDiscardableAttrs(joint->getDiscardableAttrDictionary());
   Block *body = addBlock(function.getBody(), {}, joint.getLoc());
   builder.setInsertionPointToStart(body);

@@ -73,13 +73,13 @@ def DescribeProgramsPass : Pass<"taylor-describe-programs", "::mlir::ModuleOp"> 
 
     ```mlir
     module {
-      tile.program @forward form #tile.form<"parallel" of "forward"> {
+      tile.program @forward form #tile.form<parallel of "forward"> {
         %x = tile.tensor "input:x" : !tile.array<[b, h, t], f32>
         tile.kernel @double grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
     // becomes
-    module attributes {tile.programs = [#tile.program_facts<"forward", form = <"parallel" of "forward">,
+    module attributes {tile.programs = [#tile.program_facts<"forward", form = <parallel of "forward">,
         tensors = [#tile.named_array<"input:x", !tile.array<[b, h, t], f32>>], kernels = ["double"], workspace = []>]} {
-      tile.program @forward form #tile.form<"parallel" of "forward"> { .. }
+      tile.program @forward form #tile.form<parallel of "forward"> { .. }
     ```
   }];
   let statistics = [Statistic<"numDescribed", "described", "programs that the module describes">];
@@ -382,9 +382,9 @@ def OrderGridPass : Pass<"taylor-order-grid", "::mlir::ModuleOp"> {
     Rule: where every loop of a kernel runs for longer in each next block along the last extent of
     the grid (or for as long), the kernel says `longest(last)`, and `longest(first)` where loops run
     for less; also how many bytes of each token these blocks read in common. Bounds are index
-    arithmetic on the block's number: sums, minima and maxima, multiples. Nothing is said where all
-    blocks take as long, or where bounds are read from memory (documents) or move at both ends
-    (windows). Numbers of blocks and results do not change.
+    arithmetic on the block's number: sums, minima and maxima, multiples, a choice that is the same
+    for all blocks. Nothing is said where all blocks take as long, or where bounds are read from
+    memory (documents) or move at both ends (windows). Numbers of blocks and results do not change.
 
     A target that runs long blocks first has no long one at the end, when most of its processors are
     idle; and with as many heads at a time as its cache holds, what they read in common is read from

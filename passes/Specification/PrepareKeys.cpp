@@ -5,6 +5,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
+#include "dialect/Tile/TileDialect.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
 #include "passes/Specification/Rewrites.h"
@@ -58,11 +59,7 @@ bool isLocal(Operation *op) {
 
 /// Elements for each key of a batch, as if each key head served four heads.
 int64_t elementsOf(Value value) {
-  int64_t elements = 1;
-  ArrayType type = typeOf(value);
-  for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes()))
-    elements *= axis == AxisRole::Head ? 4 : isRuntimeAxis(axis) ? 1 : size;
-  return elements;
+  return countPlaceElements(typeOf(value)) * (typeOf(value).has(AxisRole::Head) ? 4 : 1);
 }
 
 class KeyParts {
@@ -250,7 +247,10 @@ void KeyParts::split() {
 class PrepareKeys : public ::taylor::impl::PrepareKeysPassBase<PrepareKeys> {
   void runOnOperation() override {
     for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>()))
-      if (KeyParts parts(spec); parts.run()) {
+      if (auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
+          form && form.getKind() == Form::Recurrent) {
+        LDBG() << "@" << spec.getSymName() << ": stays, a recurrence reads no keys of earlier calls";
+      } else if (KeyParts parts(spec); parts.run()) {
         parts.split();
         numKept += parts.getNumKept();
       } else {

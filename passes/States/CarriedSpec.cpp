@@ -2,6 +2,7 @@
 #include "passes/States/CarriedSpec.h"
 
 #include "dialect/Refusal.h"
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "passes/Debug.h"
 
@@ -14,10 +15,38 @@ LogicalResult CarriedSpec::refuse(Location at, const Twine &why, StringRef wayOu
   StringRef what = mode == CarryMode::Recurrent ? "unsupported recurrent form: "
                    : isOverKeys()               ? "unsupported --decode over all keys: "
                                                 : "unsupported --states: ";
+  if (isTwin)
+    return refuseTwin(Twine(what) + why);
   InFlightDiagnostic error = taylor::refuse(emitError(at)) << what << why << "; " << wayOut;
   if (mode == CarryMode::Recurrent)
     error << "; --decode=cache keeps keys and values instead";
   return error;
+}
+
+LogicalResult CarriedSpec::refuseTwin(const Twine &why) {
+  reason = why.str();
+  return failure();
+}
+
+void CarriedSpec::warn(Location at, const Twine &text) {
+  if (isTwin)
+    warnings.emplace_back(at, text.str());
+  else
+    emitWarning(at) << text;
+}
+
+void CarriedSpec::reportWarnings() {
+  for (auto &[at, text] : warnings)
+    emitWarning(at) << text;
+}
+
+double CarriedSpec::countBytes() const {
+  double bytes = 0;
+  for (const Carried &one : values) {
+    ArrayType type = arrayTypeOf(one.initial);
+    bytes += double(countPlaceElements(type)) * type.getElementType().getIntOrFloatBitWidth() / 8;
+  }
+  return bytes;
 }
 
 Type CarriedSpec::real() { return realTypeOf(spec.getContext(), body().getArgumentTypes()); }

@@ -5,6 +5,7 @@
 #ifndef TAYLOR_PASSES_STATES_CARRIEDSPEC_H
 #define TAYLOR_PASSES_STATES_CARRIEDSPEC_H
 
+#include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,10 +24,17 @@ enum class CarryMode {
 class CarriedSpec {
 public:
   CarriedSpec(SpecOp spec, CarryMode mode)
-      : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec) {}
+      : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec),
+        isTwin(spec.getSymName().ends_with(kTwinSuffix)) {}
 
-  /// An error; `wayOut` says what can be done.
+  /// An error; `wayOut` says what can be done. Of a twin, which no one asked for, it is a reason instead.
   mlir::LogicalResult refuse(mlir::Location at, const llvm::Twine &why, llvm::StringRef wayOut);
+  mlir::LogicalResult refuseTwin(const llvm::Twine &why);
+  /// Says it at once; of a twin when it takes its place.
+  void warn(mlir::Location at, const llvm::Twine &text);
+  void reportWarnings();
+  /// Why a twin cannot be; empty: it can, or there was an error.
+  llvm::StringRef getReason() const { return reason; }
   /// Adds an argument "initial.KIND<n>" that the caller brings, and whose gradient there is; `setFinal` says
   /// what it is behind the call.
   mlir::Value addInitial(llvm::StringRef kind, ArrayType type, bool numbered = true);
@@ -34,6 +42,8 @@ public:
   /// Makes what is behind the call results of the specification.
   mlir::LogicalResult yieldFinals();
   size_t getNumCarried() const { return values.size(); }
+  /// Of one head.
+  double countBytes() const;
 
   /// One of the two halves of a step over all keys.
   bool isOverKeys() const { return mode == CarryMode::Queries || mode == CarryMode::Keys; }
@@ -52,6 +62,9 @@ private:
   };
 
   SpecOp spec;
+  bool isTwin;
+  std::string reason;
+  llvm::SmallVector<std::pair<mlir::Location, std::string>> warnings;
   llvm::SmallVector<Carried> values;
   llvm::StringMap<int64_t> kinds;
 };

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A sequence in pieces: what one piece leaves behind is what the next begins from. Passes.td has the rule.
-#include "dialect/Taylor/Carried.h"
+#include "dialect/Refusal.h"
+#include "dialect/Tile/TileDialect.h"
+#include "passes/Debug.h"
 #include "passes/Passes.h"
 #include "passes/Specification/Rewrites.h"
 #include "passes/States/PairCarrier.h"
 #include "passes/States/TokenCarrier.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 #define DEBUG_TYPE "taylor-carry-states"
 
@@ -30,7 +34,7 @@ public:
         pairs(carried, places, documents, decays, block) {}
 
   LogicalResult run();
-  size_t getNumCarried() const { return carried.getNumCarried(); }
+  CarriedSpec &getCarried() { return carried; }
 
 private:
   LogicalResult carry(Operation *op);
@@ -117,18 +121,76 @@ namespace {
 struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
   using CarryStatesPassBase::CarryStatesPassBase;
 
-  void runOnOperation() override {
-    for (SpecOp spec : getOperation().getOps<SpecOp>()) {
-      CarryMode mode = queriesOnly ? spec.getPreparesKeys() ? CarryMode::Keys : CarryMode::Queries
-                       : recurrent ? CarryMode::Recurrent
-                                   : CarryMode::Pieces;
-      orderAxes(spec);
-      StateCarrier carrier(spec, featureBlock, mode);
-      if (failed(carrier.run()))
-        return signalPassFailure();
-      numCarried += carrier.getNumCarried();
-    }
-  }
+  void runOnOperation() override;
+
+private:
+  std::optional<CarryMode> chooseMode(SpecOp spec) const;
+  LogicalResult carry(SpecOp spec, CarryMode mode);
+  LogicalResult carryTwin(SpecOp twin, SpecOp other, CarryMode mode);
 };
 
 } // namespace
+
+/// Nothing where the specification's own form is for another run of the pass.
+std::optional<CarryMode> CarryStates::chooseMode(SpecOp spec) const {
+  auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
+  bool isRecurrent = form ? form.getKind() == Form::Recurrent : bool(recurrent);
+  if (form && isRecurrent == queriesOnly)
+    return std::nullopt;
+  return queriesOnly   ? spec.getPreparesKeys() ? CarryMode::Keys : CarryMode::Queries
+         : isRecurrent ? CarryMode::Recurrent
+                       : CarryMode::Pieces;
+}
+
+LogicalResult CarryStates::carry(SpecOp spec, CarryMode mode) {
+  StateCarrier carrier(spec, featureBlock, mode);
+  if (failed(carrier.run()))
+    return failure();
+  numCarried += carrier.getCarried().getNumCarried();
+  return success();
+}
+
+/// Of two specifications one stays: the twin, if it can be, under the other's name.
+LogicalResult CarryStates::carryTwin(SpecOp twin, SpecOp other, CarryMode mode) {
+  StateCarrier carrier(twin, featureBlock, mode);
+  CarriedSpec &carried = carrier.getCarried();
+  if (succeeded(carrier.run())) {
+    double bytes = carried.countBytes();
+    if (channels == 0 || bytes <= 4.0 * double(mostTokens) * double(channels)) {
+      LDBG() << "@" << twin.getSymName() << ": takes its place, states of " << bytes << " bytes";
+      carried.reportWarnings();
+      StringAttr name = other.getSymNameAttr();
+      other.erase();
+      twin.setSymNameAttr(name);
+      numCarried += carried.getNumCarried();
+      ++numTwins;
+      return success();
+    }
+    (void)carried.refuseTwin(
+        llvm::formatv("its states have {0:F1} GB per head, more than keys and values of {1} tokens",
+                      bytes * 1e-9, mostTokens));
+  }
+  if (carried.getReason().empty())
+    return reportFault(twin.emitError(), "a step that carries states",
+                       "use --decode=cache until it is mended");
+  LDBG() << "@" << twin.getSymName() << ": is erased, " << carried.getReason();
+  auto form = cast<tile::FormAttr>(other.getFormAttr());
+  other.setFormAttr(
+      form.withReason(form.getBecause().getValue() + ", over all keys: " + carried.getReason()));
+  twin.erase();
+  return success();
+}
+
+void CarryStates::runOnOperation() {
+  SymbolTable symbols(getOperation());
+  for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>())) {
+    std::optional<CarryMode> mode = chooseMode(spec);
+    if (!mode)
+      continue;
+    orderAxes(spec);
+    StringRef name = spec.getSymName();
+    SpecOp other = name.consume_back(kTwinSuffix) ? symbols.lookup<SpecOp>(name) : SpecOp();
+    if (failed(other ? carryTwin(spec, other, *mode) : carry(spec, *mode)))
+      return signalPassFailure();
+  }
+}

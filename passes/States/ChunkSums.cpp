@@ -101,12 +101,12 @@ void ChunkSums::eraseTwins(StringRef refusal) {
   SymbolTable symbols(getOperation());
   for (FunctionOp twin : llvm::to_vector(getOperation().getOps<FunctionOp>())) {
     auto form = cast_if_present<tile::FormAttr>(twin.getFormAttr());
-    if (!form || form.getName() != "chunked" || !twin.isTwin())
+    if (!form || form.getKind() != Form::Chunked || !twin.isTwin())
       continue;
     auto function =
         symbols.lookup<FunctionOp>((twin.getSpecName() + "." + form.getFunction().getValue()).str());
     auto own = cast<tile::FormAttr>(function.getFormAttr());
-    function.setFormAttr(own.withReason("parallel: " + kRefused + refusal));
+    function.setFormAttr(own.withLeftOut(kRefused + refusal));
     symbols.erase(twin);
     ++numErased;
   }
@@ -242,10 +242,7 @@ int64_t ChunkSums::chooseChunk(ArrayRef<StateRewrite> parts, PairwiseOp op, cons
   auto [chunk, unit, balance, farBalance, nearBytes, featureBlock] = chunking;
   double wanted = double(chunk);
   if (chunk == 0) {
-    auto channelsOf = [](Value array) {
-      auto type = cast<ArrayType>(array.getType());
-      return double(type.sizeOf(channelOf(type)));
-    };
+    auto channelsOf = [](Value array) { return double(countChannels(arrayTypeOf(array))); };
     double perPair = 0;
     for (int64_t i = 0; i < op.getNumProducts(); ++i)
       perPair += 2 * channelsOf(op.getProduct(i).first);

@@ -131,9 +131,10 @@ void PairCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
     const auto &terms = sums.yielded[sum.getYielded()];
     if (!sum.getWeighted() && !isCount(op, sum) && !isRaised(result) && !terms.empty() &&
         llvm::all_of(terms, isHigh)) {
-      emitWarning(op.getLoc())
-          << "a mass without orders 0 and 1 has few digits as a recurrence in rows whose scores are all near "
-             "0, where its features cancel: add an order 0, or to the mass a number of its usual size";
+      carried.warn(
+          op.getLoc(),
+          "a mass without orders 0 and 1 has few digits as a recurrence in rows whose scores are all near "
+          "0, where its features cancel: add an order 0, or to the mass a number of its usual size");
       return;
     }
   }

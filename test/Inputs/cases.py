@@ -9,6 +9,7 @@ from typing import NamedTuple
 class Result(NamedTuple):
     passed: bool
     output: str  # of both streams
+    refused: bool = False  # by the compiler, on purpose
 
 
 def run_cases(command, lines, **options):
@@ -19,9 +20,9 @@ def run_cases(command, lines, **options):
     results, end = [], 0
     for i in range(1, len(lines) + 1):
         start = done.stdout.find(f"case {i} of {len(lines)}: ", end)
-        verdict = re.compile(rf"^case {i}: (ok|FAILED)$", re.M).search(done.stdout, max(start, end)) if start >= 0 else None
+        verdict = re.compile(rf"^case {i}: (ok|FAILED|refused)$", re.M).search(done.stdout, max(start, end)) if start >= 0 else None
         if verdict:
-            results.append(Result(verdict[1] == "ok", done.stdout[done.stdout.index("\n", start) + 1:verdict.start()]))
+            results.append(Result(verdict[1] == "ok", done.stdout[done.stdout.index("\n", start) + 1:verdict.start()], verdict[1] == "refused"))
             end = verdict.end()
         else:
             results.append(Result(False, f"{done.stdout[max(start, end):]}\ntaylor-run ended with status {done.returncode} in case {i} of {len(lines)}"

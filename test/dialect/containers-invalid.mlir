@@ -412,3 +412,12 @@ taylor.function @f_keys.forward of @f_keys("input:k" %k: !k) sources [projection
   // expected-error @below {{'taylor.yield' op expected results 'cache.NAME' or 'final.NAME' where 'prepares_keys' stands, but got 'output:o'}}
   taylor.yield "output:o" %o : !k
 }
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
+// expected-error @below {{'taylor.spec' op expected #tile.form<..> as its form, but got "recurrent"}}
+taylor.spec @form_by_name(%k: !k) form "recurrent" {
+  %o = taylor.rope %k : !k
+  taylor.yield %o : !k
+}

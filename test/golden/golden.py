@@ -40,6 +40,7 @@ TARGETS = {"x86-64-v4": TYPES, "x86-64-v3": ["f32", "bf16"], "sapphirerapids": [
 TILE_TARGETS = ["x86-64-v4", "sm_80", "sm_90a"]  # tile sizes are a target's
 # Fewer channels than by default: the same code, with shorter loops.
 CHANNELS = 32
+REFUSED = 3  # taylorc's exit status (TAYLOR_REFUSED)
 # Series have states up to a few orders.
 SERIES = re.compile(r"-taylor(-as-coded)?$")
 FORMS = {"parallel": ["--form=parallel"], "chunked": ["--form=chunked"], "recurrent": ["--form=recurrent"], "states": ["--form=parallel", "--states", "--decode=state"],
@@ -90,7 +91,7 @@ def make_text(entry, taylorc):
     if done.returncode == 0:
         return done.stdout, None
     errors = [line for line in done.stderr.splitlines() if "error: " in line]
-    if done.returncode != 1 or not errors:
+    if done.returncode not in (1, REFUSED) or not errors:
         sys.exit(f"error: {' '.join(entry.command(taylorc))} ended with status {done.returncode}:\n{done.stderr}")
     return "", "refused: " + errors[0].split("error: ", 1)[1]
 

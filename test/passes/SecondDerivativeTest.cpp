@@ -38,8 +38,9 @@ void makeSpecification(FunctionOp function) {
   Attribute input =
       SourceAttr::get(builder.getContext(), SourceKind::Input, false, Initial::Zeros, zero, zero);
   SmallVector<Attribute> sources(function.getBody().getNumArguments(), input);
-  auto spec = SpecOp::create(builder, function.getLoc(), "derived", function.getArgNames(),
-                             builder.getArrayAttr(sources), builder.getDictionaryAttr({}));
+  auto spec =
+      SpecOp::create(builder, function.getLoc(), "derived", function.getArgNames(),
+                     builder.getArrayAttr(sources), builder.getDictionaryAttr({}), /*form=*/Attribute());
   spec.getBody().takeBody(function.getBody());
   function.erase();
 }

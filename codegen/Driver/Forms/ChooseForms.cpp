@@ -69,24 +69,20 @@ void ChooseForms::choose(FunctionForms forms) {
     longer = std::nullopt;
   if (longer)
     chunked = crossoverOf(forms.longer, forms.chunked);
-  StringAttr earlier = getForm(forms.parallel).getBecause();
-  std::string other = earlier ? earlier.getValue().str() : "";
   if (forms.chunked && !chunked)
-    other = "parallel: the chunked form costs more at 1048576 tokens";
+    forms.parallel.setFormAttr(
+        getForm(forms.parallel).withLeftOut("the chunked form costs more at 1048576 tokens"));
   SmallVector<std::string> found;
-  for (auto [name, from] : {std::pair("long", longer), std::pair("chunked", chunked)})
+  for (auto [kind, from] : {std::pair(Form::Long, longer), std::pair(Form::Chunked, chunked)})
     if (from)
-      found.push_back((Twine(name) + " from about " + Twine(*from)).str());
+      found.push_back((Twine(stringifyForm(kind)) + " from about " + Twine(*from)).str());
   keep(forms.longer, longer.has_value());
   keep(forms.chunked, chunked.has_value());
-  if (found.empty())
-    return setReason(forms.parallel, other);
-  std::string reason = llvm::join(found, ", ") + " tokens on (one head that attends to itself), parallel " +
-                       "below, by the costs of " + (found.size() == 1 ? "both" : "all");
-  // What is said of the chunked form alone.
-  if (StringRef rest = other; !chunked && rest.consume_front("parallel: "))
-    reason += ("; " + rest).str();
-  setReason(forms.parallel, reason);
+  if (!found.empty())
+    setReason(forms.parallel, llvm::join(found, ", ") +
+                                  " tokens on (one head that attends to itself), parallel below, by the "
+                                  "costs of " +
+                                  (found.size() == 1 ? "both" : "all"));
 }
 
 /// The parallel form's cost, with the differences that the target knows.
@@ -115,7 +111,7 @@ void ChooseForms::runOnOperation() {
     FunctionForms &forms = functions[form.getFunction()];
     if (function.getRole() == form.getFunction()) {
       forms.parallel = function;
-    } else if (form.getName() == "long") {
+    } else if (form.getKind() == Form::Long) {
       forms.longer = function;
       cost = costOfLong(getForm(forms.parallel).getCost().getCost(), cost,
                         *target->getLongForm(*problem, form.getFunction()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Smaller tiles where planned kernels need them. Passes.td has the rule.
-#include "codegen/Driver/Forms/KernelNeeds.h"
+#include "codegen/Driver/Forms/CountNeeds.h"
 #include "codegen/Driver/Forms/Passes.h"
 #include "passes/Debug.h"
 
@@ -17,6 +17,11 @@ namespace taylor {
 
 namespace {
 
+/// Of the other uses few tokens are a tile, or states take the room.
+bool isOverAllPairs(TileUse use) {
+  return use == TileUse::Parallel || use == TileUse::Short || use == TileUse::Long;
+}
+
 struct FitTiles : taylor::impl::FitTilesPassBase<FitTiles> {
   using FitTilesPassBase::FitTilesPassBase;
 
@@ -26,7 +31,7 @@ struct FitTiles : taylor::impl::FitTilesPassBase<FitTiles> {
     if (!target || failed(problem))
       return signalPassFailure();
     for (auto function : getOperation().getOps<FunctionOp>()) {
-      if (findTileUse(*target, *problem, function) != TileUse::Parallel)
+      if (!isOverAllPairs(findTileUse(*target, *problem, function)))
         continue;
       SmallVector<PairLoopNeeds> needs = findKernelNeeds(function);
       for (const PairLoopNeeds &loop : needs)
@@ -37,6 +42,7 @@ struct FitTiles : taylor::impl::FitTilesPassBase<FitTiles> {
         continue;
       LDBG() << "@" << function.getSymName() << ": " << reason;
       function.setPlanAttr(tile::PlanAttr::get(&getContext(), sizes));
+      function.setFormAttr(getForm(function).withSmallerTiles(reason));
       ++numSmaller;
     }
   }

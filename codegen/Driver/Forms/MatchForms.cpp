@@ -31,9 +31,8 @@ struct MatchForms : taylor::impl::MatchFormsPassBase<MatchForms> {
       if (!first || tensorsOf(first) == tensorsOf(program))
         continue;
       LDBG() << "@" << program.getSymName() << " goes: it takes other tensors";
-      first.setFormAttr(first.getFormAttr().withReason(first.getFormAttr().getName().getValue() + ": the " +
-                                                       form.getName().getValue() +
-                                                       " form takes other tensors"));
+      first.setFormAttr(first.getFormAttr().withReason("").withLeftOut(
+          "the " + stringifyForm(form.getKind()) + " form takes other tensors"));
       program.erase();
       ++numDropped;
     }

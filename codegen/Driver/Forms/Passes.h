@@ -8,6 +8,7 @@
 #include "codegen/Targets/Target.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 #include "passes/Statistics.h"
 
 namespace taylor {
@@ -15,8 +16,8 @@ namespace taylor {
 #define GEN_PASS_DECL
 #include "codegen/Driver/Forms/Passes.h.inc"
 
-/// `form` of a function that has `name`: with pairs of states that a recurrence may keep in one array.
-mlir::tile::FormAttr makeForm(FunctionOp function, llvm::StringRef name);
+/// `form` of a function: with pairs of states that a recurrence may keep in one array.
+mlir::tile::FormAttr makeForm(FunctionOp function, Form kind);
 
 /// `form` of a function that has one; with another reason.
 inline mlir::tile::FormAttr getForm(FunctionOp function) {
@@ -31,6 +32,29 @@ std::unique_ptr<Target> findTarget(mlir::ModuleOp module, llvm::StringRef name);
 
 /// What a function's tiles are for, by its form and its role.
 TileUse findTileUse(const Target &target, const TargetProblem &problem, FunctionOp function);
+
+/// What decides how token after token is decoded.
+struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
+  Option<std::string> decode{*this, "decode", llvm::cl::desc("auto, state or cache, as in taylorc --decode"),
+                             llvm::cl::init("auto")};
+  Option<bool> states{*this, "states", llvm::cl::desc("other functions carry states: no step over all keys"),
+                      llvm::cl::init(false)};
+  Option<int64_t> block{*this, "block", llvm::cl::desc("features of a state that lie together"),
+                        llvm::cl::init(1)};
+  Option<int64_t> channels{
+      *this, "channels",
+      llvm::cl::desc("numbers of one key and its value, which states are compared with; 0: any states do"),
+      llvm::cl::init(128)};
+  Option<int64_t> mostTokens{*this, "most-tokens",
+                             llvm::cl::desc("keys of so many tokens may be as large as states"),
+                             llvm::cl::init(1'000'000)};
+};
+
+/// From a specialised specification to the functions that decode: taylor-plan-steps, taylor-to-pairwise with
+/// what calls hand on, taylor-name-steps.
+void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
+/// Makes the pipeline known as `taylor-to-steps`.
+void registerStepPipeline();
 
 #define GEN_PASS_REGISTRATION
 #include "codegen/Driver/Forms/Passes.h.inc"

@@ -7,36 +7,51 @@
 include "mlir/Pass/PassBase.td"
 
 def PlanStepsPass : Pass<"taylor-plan-steps", "::mlir::ModuleOp"> {
-  let summary = "specifications become the functions that decode token after token";
+  let summary = "which specifications become functions that decode token after token";
   let description = [{
-    Rule: a specification whose sums over keys are recurrences becomes `@f.step`, which takes the
-    states of the tokens before and leaves its own. One that has no such form, or whose states are
-    larger than the keys and values of a million tokens would be, becomes `@f.step` over all keys;
-    where keys are work by themselves there are `@f.append`, which prepares those of new tokens,
-    and `@f.extend`, a step for many queries. `form` says which it is, and because of what.
+    Rule: each specification says in its `form` whether its step goes from state to state or reads
+    all keys. With `decode=auto` that hangs on whether its sums over keys are recurrences, which
+    taylor-carry-states finds out while it writes them: so there are two, `@f` over all keys and
+    `@f.recurrent`, of which that pass leaves one.
 
-    Requires: `taylor-specialize`.
-
-    With `decode=auto` the recurrence is made in a copy first: whether each of its sums has that
-    form is what taylor-carry-states finds out while it writes it.
+    Requires: `taylor-specialize`. Refuses arguments whose names begin with `cache.` or `carried.`.
 
     ```mlir
-    taylor.spec @f(..) { .. taylor.recurrences .. orders(0 to 2) .. }
+    taylor.spec @f(..) { .. }
     // becomes, decode=auto
-    taylor.function @f.step of @f(.., "input:initial.state0" %s ..) form #tile.form<"recurrent" of "step", because = "--decode=auto: its sums are recurrences"> { .. }
+    taylor.spec @f.recurrent(..) form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences"> { .. }
+    taylor.spec @f(..) form #tile.form<parallel of "step", because = "--decode=auto"> { .. }
     ```
   }];
   let options = [
     Option<"decode", "decode", "std::string", /*default=*/"\"auto\"", "auto, state or cache, as in taylorc --decode">,
-    Option<"stateBlock", "block", "int64_t", /*default=*/"1", "features of a state that lie together">,
-    Option<"channels", "channels", "int64_t", /*default=*/"128", "numbers of one key and its value, which states are compared with">,
     Option<"requiresStates", "states", "bool", /*default=*/"false", "other functions carry states: no step over all keys">
   ];
+  let statistics = [Statistic<"numTwins", "twins", "specifications of which there are two">];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
+}
+
+def NameStepsPass : Pass<"taylor-name-steps", "::mlir::ModuleOp"> {
+  let summary = "functions that decode get their names";
+  let description = [{
+    Rule: the forward of a specification with a `form` (taylor-plan-steps) is `@f.step`. Where
+    `taylor-prepare-keys` made a specification of its own for keys, its forward is `@f.append`, and
+    there is `@f.extend`, a step for many queries. A recurrence says which arrays a caller may keep
+    in one place.
+
+    Requires: `taylor-derive-backward`, forward only.
+
+    ```mlir
+    taylor.function @f.forward of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of "step", because = ".."> { .. }
+    // becomes
+    taylor.function @f.step of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of "step", because = "..", in_place = [["input:initial.state0", "output:final.state0"]]> { .. }
+    ```
+  }];
   let statistics = [
     Statistic<"numRecurrences", "recurrences", "steps from state to state">,
     Statistic<"numOverKeys", "over-keys", "steps over all keys">
   ];
-  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
 }
 
 def CheckLimitsPass : Pass<"taylor-check-limits", "::mlir::ModuleOp"> {
@@ -89,14 +104,14 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
     ```mlir
     taylor.function @f.forward of @f(..) { .. }
     // becomes, target=x86-64-v3 alternatives=true
-    taylor.function @f.forward of @f(..) plan #tile.plan<..> form #tile.form<"parallel" of "forward"> { .. }
-    taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., chunked, ..> form #tile.form<"chunked" of "forward"> { .. }
+    taylor.function @f.forward of @f(..) plan #tile.plan<..> form #tile.form<parallel of "forward"> { .. }
+    taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., chunked, ..> form #tile.form<chunked of "forward"> { .. }
     ```
 
     With `taylorc --target=sm_90a+lengths`, in bf16, there also is
 
     ```mlir
-    taylor.function @f.forward_long of @f(..) plan #tile.plan<.., keys = 128, ..> form #tile.form<"long" of "forward"> { .. }
+    taylor.function @f.forward_long of @f(..) plan #tile.plan<.., keys = 128, ..> form #tile.form<long of "forward"> { .. }
     ```
   }];
   let options = [
@@ -117,14 +132,15 @@ def FitTilesPass : Pass<"taylor-fit-tiles", "::mlir::ModuleOp"> {
     Rule: what each loop over pairs of a planned kernel (`fusion.kernel`) holds at the same time is
     counted in arrays: sums with their channels, inner products, scalars of queries and of keys
     (codegen/Targets/KernelNeeds.h). The target knows what they take with the plan's tiles, and
-    makes these smaller where that is too much (`Target::fitTiles`): on sm_90a in registers.
+    makes these smaller where that is too much (`Target::fitTiles`): on sm_90a in registers. `form`
+    says why.
 
     Requires: `taylor-plan-kernels`.
 
     ```mlir
     taylor.function @f.backward .. plan #tile.plan<.., outer_queries = 64, ..> { .. fusion.kernel @pairs pairs .. }
     // becomes, target=sm_90a, where dk, dv and tables by lag need 272 registers
-    taylor.function @f.backward .. plan #tile.plan<.., outer_queries = 32, ..> { .. fusion.kernel @pairs pairs .. }
+    taylor.function @f.backward .. plan #tile.plan<.., outer_queries = 32, ..> form #tile.form<.., smaller_tiles = "a loop over queries of @pairs needs about 272 registers for tiles, more than 240"> { .. }
     ```
   }];
   let options = [Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine to plan for, as in taylorc --target">];
@@ -141,11 +157,11 @@ def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
     itself); else it goes. The function that it is a twin of says why.
 
     ```mlir
-    taylor.function @f.forward .. form #tile.form<"parallel" of "forward"> { .. }
-    taylor.function @f.forward_chunked .. form #tile.form<"chunked" of "forward"> { .. }
+    taylor.function @f.forward .. form #tile.form<parallel of "forward"> { .. }
+    taylor.function @f.forward_chunked .. form #tile.form<chunked of "forward"> { .. }
     // becomes
-    taylor.function @f.forward .. form #tile.form<"parallel" of "forward", cost = <pair = 3.1, ..>, because = "chunked from about 700 tokens on ..">
-    taylor.function @f.forward_chunked .. form #tile.form<"chunked" of "forward", cost = <query = 2100.0, ..>> { .. }
+    taylor.function @f.forward .. form #tile.form<parallel of "forward", cost = <pair = 3.1, ..>, because = "chunked from about 700 tokens on ..">
+    taylor.function @f.forward_chunked .. form #tile.form<chunked of "forward", cost = <query = 2100.0, ..>> { .. }
     ```
   }];
   let options = [Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine whose costs count, as in taylorc --target">];
@@ -162,10 +178,10 @@ def MatchFormsPass : Pass<"taylor-match-forms", "::mlir::ModuleOp"> {
     when it is made: a state may hold what sums over pairs read again.
 
     ```mlir
-    tile.program @backward form #tile.form<"parallel" of "backward"> { %q = tile.tensor "input:q" .. }
-    tile.program @backward_chunked form #tile.form<"chunked" of "backward"> { .. }
+    tile.program @backward form #tile.form<parallel of "backward"> { %q = tile.tensor "input:q" .. }
+    tile.program @backward_chunked form #tile.form<chunked of "backward"> { .. }
     // becomes
-    tile.program @backward form #tile.form<"parallel" of "backward", because = "parallel: the chunked form takes other tensors"> { .. }
+    tile.program @backward form #tile.form<parallel of "backward", left_out = "the chunked form takes other tensors"> { .. }
     ```
   }];
   let statistics = [Statistic<"numDropped", "dropped", "programs that take other tensors">];

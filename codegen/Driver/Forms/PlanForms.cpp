@@ -23,10 +23,10 @@ std::unique_ptr<Target> taylor::findTarget(ModuleOp module, StringRef name) {
   return target;
 }
 
-tile::FormAttr taylor::makeForm(FunctionOp function, StringRef name) {
+tile::FormAttr taylor::makeForm(FunctionOp function, Form kind) {
   Builder builder(function.getContext());
-  auto form = tile::FormAttr::get(builder.getStringAttr(name), builder.getStringAttr(function.getRole()));
-  if (name != "recurrent")
+  auto form = tile::FormAttr::get(kind, builder.getStringAttr(function.getRole()));
+  if (kind != Form::Recurrent)
     return form;
   auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
   SmallVector<Attribute> pairs;
@@ -55,7 +55,7 @@ struct PlanForms : taylor::impl::PlanFormsPassBase<PlanForms> {
 private:
   void setPlan(const Target &target, FunctionOp function, TileUse use);
   LogicalResult setForms(const Target &target, Group &group);
-  FunctionOp cloneAs(FunctionOp function, StringRef name);
+  FunctionOp cloneAs(FunctionOp function, Form kind);
   void addLongTwins(const Target &target, Group &group);
   void addChunkedTwins(const Target &target, Group &group);
 };
@@ -73,13 +73,16 @@ static bool hasLongForm(const Target &target, const TargetProblem &problem, Func
 
 /// Few queries are a step's, or those of the function that prepares keys for it.
 TileUse taylor::findTileUse(const Target &target, const TargetProblem &problem, FunctionOp function) {
-  StringRef form = getForm(function).getName();
-  if (form == "recurrent")
+  switch (getForm(function).getKind()) {
+  case Form::Recurrent:
     return TileUse::Steps;
-  if (form == "long")
+  case Form::Long:
     return TileUse::Long;
-  if (form == "chunked")
+  case Form::Chunked:
     return TileUse::Chunked;
+  case Form::Parallel:
+    break;
+  }
   if (function.getRole() == "step" || function.getRole() == "append")
     return TileUse::FewQueries;
   return hasLongForm(target, problem, function) ? TileUse::Short : TileUse::Parallel;
@@ -95,7 +98,11 @@ void PlanForms::setPlan(const Target &target, FunctionOp function, TileUse use) 
 
 /// The form that was asked for; `parallel` where none was, or a function has no tiles for long sequences.
 LogicalResult PlanForms::setForms(const Target &target, Group &group) {
-  bool isLong = form == "long";
+  std::optional<Form> asked = symbolizeForm(form);
+  if (!asked && form != "auto")
+    return getOperation().emitError("expected auto, parallel, long, chunked or recurrent as form, but got '")
+           << form << "'";
+  bool isLong = asked == Form::Long;
   if (isLong &&
       llvm::none_of(group, [&](FunctionOp function) { return hasLongForm(target, problem, function); }))
     return getOperation().getBody()->front().emitError("unsupported for ")
@@ -103,9 +110,9 @@ LogicalResult PlanForms::setForms(const Target &target, Group &group) {
            << ": --form=long; it is for kernels with tiles by length: of sm_90a+lengths, in 16 bits, of 64 "
               "or 128 channels, causal or without a mask";
   for (FunctionOp function : group) {
-    bool isParallel = form == "auto" || (isLong && !hasLongForm(target, problem, function));
-    function.setFormAttr(makeForm(function, isParallel ? "parallel" : form.getValue()));
-    if (form != "auto")
+    bool isParallel = !asked || (isLong && !hasLongForm(target, problem, function));
+    function.setFormAttr(makeForm(function, isParallel ? Form::Parallel : *asked));
+    if (asked)
       setReason(function, "--form=" + Twine(form.getValue()) +
                               (isParallel ? ": it has no tiles of its own for long sequences" : ""));
   }
@@ -113,10 +120,10 @@ LogicalResult PlanForms::setForms(const Target &target, Group &group) {
 }
 
 /// A twin in another form, after the functions.
-FunctionOp PlanForms::cloneAs(FunctionOp function, StringRef name) {
+FunctionOp PlanForms::cloneAs(FunctionOp function, Form kind) {
   auto twin = cast<FunctionOp>(OpBuilder::atBlockEnd(getOperation().getBody()).clone(*function));
-  twin.setFormAttr(makeForm(function, name));
-  twin.setSymName((function.getSymName() + "_" + name).str());
+  twin.setFormAttr(makeForm(function, kind));
+  twin.setSymName((function.getSymName() + "_" + stringifyForm(kind)).str());
   return twin;
 }
 
@@ -125,7 +132,7 @@ void PlanForms::addLongTwins(const Target &target, Group &group) {
   for (FunctionOp function : group) {
     if (!hasLongForm(target, problem, function))
       continue;
-    setPlan(target, cloneAs(function, "long"), TileUse::Long);
+    setPlan(target, cloneAs(function, Form::Long), TileUse::Long);
     ++numTwins;
   }
 }
@@ -133,7 +140,7 @@ void PlanForms::addLongTwins(const Target &target, Group &group) {
 /// Twins in the chunked form. Those that have none go in taylor-chunk-sums, which says why.
 void PlanForms::addChunkedTwins(const Target &target, Group &group) {
   for (FunctionOp function : group) {
-    setPlan(target, cloneAs(function, "chunked"), TileUse::Chunked);
+    setPlan(target, cloneAs(function, Form::Chunked), TileUse::Chunked);
     ++numTwins;
   }
 }

@@ -42,7 +42,7 @@ void mlir::tile::cpu::chooseSteps(taylor::TileSizes &sizes) {
   sizes.heads = 16;
   sizes.lineBytes = 64;
   sizes.rows.queries = sizes.derivedRows.queries = 1;
-  sizes.readsOnce = true;
+  sizes.loopOperands = taylor::LoopOperands::Computed;
   // What each panel does in addition to its rows, a sum across lanes among it, is as much for 24 rows as
   // for 48.
   sizes.stateFeatures = 48;

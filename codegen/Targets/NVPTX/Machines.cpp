@@ -32,7 +32,7 @@ static Machine withExperiments(Machine target, llvm::StringRef words) {
   target.assignsRoles = words.contains("+roles");
   target.overlapsUses = words.contains("+overlap");
   target.persistsBlocks = words.contains("+persistent");
-  target.computesOperands = words.contains("+computed");
+  target.rotatesOperands = words.contains("+computed");
   target.hasLongTiles = words.contains("+lengths");
   target.startsEarly = words.contains("+early");
   return target;

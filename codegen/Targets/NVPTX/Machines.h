@@ -25,7 +25,7 @@ struct Machine {
   bool persistsBlocks =
       false;                // the same: blocks with roles go from place to place (taylor-simt-persist-blocks)
   bool startsEarly = false; // an experiment: kernels use dependent launches (taylor-simt-start-early)
-  bool computesOperands = false;  // an experiment: loops compute their operands, rotated keys for one
+  bool rotatesOperands = false;   // an experiment: loops rotate keys and queries that pass by
   bool hasLongTiles = false;      // an experiment: further tiles for long sequences (LongTiles.cpp)
   int64_t registersPerSM = 65536; // of 32 bits
   int64_t registersPerThread = 255;

@@ -8,6 +8,7 @@
 #include "passes/Debug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -30,7 +31,7 @@ public:
 
   /// Whether the loop has late sums, of uses of rings that its iterations count.
   bool collect();
-  /// Of tiles of the new loop: what it carries, multiplies and reads.
+  /// Of tiles of the new loop: what it carries, multiplies, reads and computes in many steps.
   int64_t countRegisters();
   void emit();
 
@@ -91,13 +92,27 @@ bool UseRotation::collect() {
   return true;
 }
 
+/// Whether a thread computes many steps for each element. ptxas mixes them with those of others: one more
+/// tile in f32 is alive, of arguments or of results.
+static bool isLong(tile::MapOp map) {
+  return map
+      .walk([](Operation *op) {
+        return isa<math::TanhOp, math::Log1pOp, math::LogOp, math::ErfOp>(op) ? WalkResult::interrupt()
+                                                                              : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 int64_t UseRotation::countRegisters() {
-  int64_t read = 0;
+  int64_t read = 0, mixed = 0;
   loop.walk([&](Operation *op) {
     if (isa<ReadOp, tile::LoadOp>(op))
       read = std::max(read, countTileRegisters(cast<tile::TileType>(op->getResult(0).getType())));
+    else if (auto map = dyn_cast<tile::MapOp>(op); map && isLong(map))
+      for (Type type : map.getResultTypes())
+        mixed = std::max(mixed, layoutOf(cast<tile::TileType>(type)).getNumRegisters());
   });
-  return countLoopRegisters(loop, countTileRegisters) + sums.countWaiting() + read;
+  return countLoopRegisters(loop, countTileRegisters) + sums.countWaiting() + read + mixed;
 }
 
 /// The number that the iteration before the one of `mapping` counted. It is made as early as it can be, since

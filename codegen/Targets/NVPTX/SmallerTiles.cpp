@@ -73,20 +73,19 @@ std::string mlir::simt::fitTiles(const Machine &target, const TileProblem &probl
            (!loop.seesAll || countRoleBytes(problem, loop, sizes) > target.sharedPerBlock);
   };
   if (const PairLoopNeeds *loop = llvm::find_if(loops, lacksRoles);
-      loop != loops.end() && sizes.rows.keys >= kWideKeys) {
+      target.assignsRoles && loop != loops.end() && sizes.rows.keys >= kWideKeys) {
     reason = "@" + loop->kernel + " gets no roles, for which tiles of " + std::to_string(sizes.rows.keys) +
              " keys are";
     sizes.rows.keys = sizes.edgeKeys = kKeys;
   }
-  for (const PairLoopNeeds &loop : loops) {
-    if (!loop.intoColumns || sizes.columns.queries <= kNarrowQueries)
-      continue;
-    int64_t registers = LoopRegisters(loop, sizes.columns).count();
-    if (registers <= kColumnRegisters)
-      continue;
-    reason = "a loop over queries of @" + loop.kernel + " needs about " + std::to_string(registers) +
-             " registers for tiles, more than " + std::to_string(kColumnRegisters);
-    sizes.columns.queries = kNarrowQueries;
-  }
+  for (const PairLoopNeeds &loop : loops)
+    while (loop.intoColumns && sizes.columns.queries > kNarrowQueries) {
+      int64_t registers = LoopRegisters(loop, sizes.columns).count();
+      if (registers <= kColumnRegisters)
+        break;
+      reason = "a loop over queries of @" + loop.kernel + " needs about " + std::to_string(registers) +
+               " registers for tiles, more than " + std::to_string(kColumnRegisters);
+      sizes.columns.queries -= kNarrowQueries;
+    }
   return reason;
 }

@@ -99,7 +99,8 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Machine &target, const TileP
   sizes.joinsKernels = true;
   sizes.foldExponents = true;
   sizes.foldRowFactors = problem.bytes == 2;
-  sizes.readsOnce = target.computesOperands;
+  if (target.rotatesOperands)
+    sizes.loopOperands = taylor::LoopOperands::Rotated;
   // At most 128 bytes of a row kernel's tile in each of 128 threads: more spare prologues, and spill where a
   // kernel holds several tiles. With storage in f32 the derivatives of norms are tiles of f64.
   int64_t computed = problem.bytes == 2 ? 4 : 8;
@@ -165,5 +166,5 @@ void mlir::simt::chooseSteps(taylor::TileSizes &sizes) {
   // No roles: 16 rows are less than a product that runs while its threads go on has.
   sizes.rows.keys = sizes.edgeKeys = std::min<int64_t>(sizes.rows.keys, 64);
   sizes.blocks = 512;
-  sizes.readsOnce = true;
+  sizes.loopOperands = taylor::LoopOperands::Computed;
 }

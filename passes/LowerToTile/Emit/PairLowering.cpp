@@ -28,6 +28,22 @@ static bool spoilsSums(PairwiseOp pairs, Value array, const FunctionMemory &kept
   return llvm::any_of(llvm::seq(pairs.getNumResults()), isSummed) && !kept.isFinitePastEnd(array);
 }
 
+/// Whether a loop computes an operand of the tokens that pass by.
+static bool staysInLoop(const FunctionMemory &kept, Value array) {
+  switch (kept.getSizes().loopOperands) {
+  case LoopOperands::Stored:
+    return false;
+  case LoopOperands::Rotated: {
+    auto op = array.getDefiningOp<ArrayOpInterface>();
+    return op && op.isRotation() && isa<BlockArgument>(op->getOperand(0));
+  }
+  case LoopOperands::Computed:
+    // Sums that a block makes for its own place are made nowhere in a loop.
+    return !kept.readsSums(array);
+  }
+  llvm_unreachable("a loop's operands are stored, rotated or computed");
+}
+
 namespace {
 
 struct PairwiseLowering : LoweringOpInterface::ExternalModel<PairwiseLowering, PairwiseOp> {
@@ -37,9 +53,7 @@ struct PairwiseLowering : LoweringOpInterface::ExternalModel<PairwiseLowering, P
     bool rowsOnly = isRowsOnly(pairs), diagonals = hasDiagonalsOnGrid(pairs, sizes);
     for (Value array : pairs.getArrays()) {
       ArrayType type = arrayTypeOf(array);
-      // Sums that a block makes for its own place are made nowhere in a loop.
-      bool isOuter = ((sizes.readsOnce && !kept.readsSums(array)) ||
-                      !type.has(rowsOnly ? AxisRole::Key : AxisRole::Query)) &&
+      bool isOuter = (staysInLoop(kept, array) || !type.has(rowsOnly ? AxisRole::Key : AxisRole::Query)) &&
                      !type.has(AxisRole::Lag) && (!diagonals || tokenAxis(type).empty());
       ScoreTile tile = rowsOnly ? rowTile(pairs, sizes) : columnTile(pairs, sizes);
       // The unrounded array is live through the loop as well; its registers cost a quarter more.

@@ -147,7 +147,9 @@ struct PrepareKernels : taylor::impl::PrepareKernelsPassBase<PrepareKernels> {
       TileSizes sizes = tile::getTileSizes(function);
       int64_t factors = sizes.storesRowProducts ? 0 : splitRowFactors(function);
       int64_t converted =
-          sizes.productType == ProductType::F32 && !sizes.readsOnce ? convertKeys(function) : 0;
+          sizes.productType == ProductType::F32 && sizes.loopOperands != LoopOperands::Computed
+              ? convertKeys(function)
+              : 0;
       LDBG() << function.getSymName() << ": " << factors << " factors of rows by themselves, " << converted
              << " arguments converted";
       numFactors += factors;

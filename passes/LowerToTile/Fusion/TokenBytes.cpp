@@ -11,13 +11,7 @@ using namespace taylor;
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 int64_t taylor::countTokenBytes(ArrayType type, Type element) {
-  if (tokenAxis(type).empty())
-    return 0;
-  int64_t bytes = bytesOf(element);
-  for (auto [name, size] : llvm::zip(type.getAxes(), type.getSizes()))
-    if (!isRuntimeAxis(name.getValue()))
-      bytes *= size;
-  return bytes;
+  return tokenAxis(type).empty() ? 0 : bytesOf(element) * countPlaceElements(type);
 }
 
 /// Calls `visit` for every value that `value` is computed from where it is read, itself included; true where
@@ -58,13 +52,7 @@ int64_t taylor::countTokenBytes(Value value, const llvm::SetVector<Value> &store
 }
 
 /// Bytes of an array at one place of its run-time axes.
-static int64_t placeBytes(ArrayType type) {
-  int64_t bytes = bytesOf(type.getScalarType());
-  for (auto [name, size] : llvm::zip(type.getAxes(), type.getSizes()))
-    if (!isRuntimeAxis(name.getValue()))
-      bytes *= size;
-  return bytes;
-}
+static int64_t placeBytes(ArrayType type) { return bytesOf(type.getScalarType()) * countPlaceElements(type); }
 
 /// Whether both have axes that the other lacks, besides those of batches and heads: two matrices to multiply.
 static bool areMatrices(ArrayType a, ArrayType b) {

@@ -31,7 +31,7 @@ ProgramFactsAttr describe(ProgramOp program) {
   Builder builder(program.getContext());
   FormAttr form = program.getFormAttr();
   if (!form)
-    form = FormAttr::get(builder.getStringAttr("parallel"), program.getSymNameAttr());
+    form = FormAttr::get(taylor::Form::Parallel, program.getSymNameAttr());
   SmallVector<Attribute> kernels;
   for (auto kernel : program.getBlock()->getOps<KernelOp>())
     kernels.push_back(kernel.getSymNameAttr());

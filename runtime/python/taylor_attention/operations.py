@@ -3,7 +3,7 @@
 
 Axes are stated in brackets: [b, h, t, e]. An operation that takes an array takes a formula too, which becomes a
 `taylor.map` first. Every check is the compiler's: `ta.translate` shows its messages at the line of the call. Formulas
-in full, and what is refused, stand in dialect/Taylor/TaylorOps.td.
+in full, and what is refused, stand in the .td files of dialect/Taylor.
 """
 from __future__ import annotations
 

@@ -1,27 +1,49 @@
 // The functions that decode, of a specialised specification: a recurrence from state to state where its sums have that form and its states are small, else
 // a step over all keys; because of what, says `form`.
 // RUN: split-file %s %t
-// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=block=8 | FileCheck %s --check-prefix=STATE --implicit-check-not='taylor.function @'
-// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps='block=8 decode=cache' | FileCheck %s --check-prefix=CACHE --implicit-check-not='taylor.function @'
-// RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps | FileCheck %s --check-prefix=KEYS --implicit-check-not='taylor.function @'
-// RUN: not taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=decode=state 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=states 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps='block=8 channels=0' | FileCheck %s --check-prefix=LARGE --implicit-check-not='taylor.function @'
+// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-to-steps=block=8 | FileCheck %s --check-prefix=STATE --implicit-check-not='taylor.function @'
+// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-to-steps='block=8 decode=cache' | FileCheck %s --check-prefix=CACHE --implicit-check-not='taylor.function @'
+// RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-to-steps | FileCheck %s --check-prefix=KEYS --implicit-check-not='taylor.function @'
+// RUN: not taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-to-steps=decode=state 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-to-steps=states 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-to-steps='block=8 most-tokens=0' | FileCheck %s --check-prefix=LARGE --implicit-check-not='taylor.function @'
 // RUN: not taylor-opt %t/name.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=block=8 --mlir-pass-statistics -o %t/out 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-to-steps=block=8 --mlir-pass-statistics -o %t/out 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: taylor-opt %t/programs.mlir --taylor-name-cache | FileCheck %s --check-prefix=CACHED
 // RUN: not taylor-opt %t/axes.mlir --taylor-check-limits 2>&1 | FileCheck %s --check-prefix=AXES
 
-// STATE: taylor.function @f.step {{.*}} form #tile.form<"recurrent" of "step", because = "--decode=auto: its sums are recurrences", in_place = {{\[\["input:initial.state0", "output:final.state0"\]\]}}> {
+// The first pass by itself: with `auto` two specifications, of which taylor-carry-states leaves one.
+// RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps | FileCheck %s --check-prefix=TWINS --implicit-check-not='taylor.spec'
+// RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=decode=state | FileCheck %s --check-prefix=ONE --implicit-check-not='taylor.spec'
+// RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=states | FileCheck %s --check-prefix=STATES --implicit-check-not='taylor.spec'
+// TWINS-DAG: taylor.spec @f.recurrent({{.*}}) form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences"> {
+// TWINS-DAG: taylor.spec @f({{.*}}) form #tile.form<parallel of "step", because = "--decode=auto"> {
+// ONE: taylor.spec @f({{.*}}) form #tile.form<recurrent of "step", because = "--decode=state: its sums are recurrences"> {
+// STATES: taylor.spec @f({{.*}}) form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences"> {
+
+// STATE: taylor.function @f.step {{.*}} form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences", in_place = {{\[\["input:initial.state0", "output:final.state0"\]\]}}> {
 // STATE: taylor.step_states
-// CACHE: taylor.function @f.step {{.*}} form #tile.form<"parallel" of "step", because = "--decode=cache"> {
+// CACHE: taylor.function @f.step {{.*}} form #tile.form<parallel of "step", because = "--decode=cache"> {
 // CACHE: taylor.pairwise
-// KEYS: taylor.function @f.step {{.*}} form #tile.form<"parallel" of "step", because = "--decode=auto, over all keys: unsupported {{.*}}"> {
+// KEYS: taylor.function @f.step {{.*}} form #tile.form<parallel of "step", because = "--decode=auto, over all keys: unsupported recurrent form: {{[^;]*}}"> {
 // KEYS: taylor.pairwise
 // NONE: error: unsupported
-// LARGE: taylor.function @f.step {{.*}} form #tile.form<"parallel" of "step", because = "--decode=auto, over all keys: its states have 0.0 GB per head, more than keys and values of 1000000 tokens"> {
+// LARGE: taylor.function @f.step {{.*}} form #tile.form<parallel of "step", because = "--decode=auto, over all keys: its states have 0.0 GB per head, more than keys and values of 0 tokens"> {
+// RUN: not taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=decode=ring 2>&1 | FileCheck %s --check-prefix=WORD
+// WORD: error: expected auto, state or cache as decode, but got 'ring'
 // NAME: error: unsupported argument '%cache.k' with --decode: names that begin with 'cache.' are those of prepared keys; rename it
-// COUNT: 1 recurrences
+// COUNT-DAG: 1 recurrences
+// COUNT-DAG: 1 twins {{.*}} of which there are two
+// COUNT-DAG: 1 twins {{.*}} whose place another one took
+
+// The last one by itself.
+// RUN: taylor-opt %t/functions.mlir --taylor-name-steps --mlir-pass-statistics 2>%t/statistics | FileCheck %s --check-prefix=NAMED --implicit-check-not='taylor.function @'
+// RUN: FileCheck %s --check-prefix=NUMBERS --input-file=%t/statistics
+// NAMED: taylor.function @rotated.append of @rotated_keys({{.*}} form #tile.form<parallel of "append"> prepares_keys {
+// NAMED: taylor.function @rotated.step of @rotated({{.*}} form #tile.form<parallel of "step", because = "--decode=cache"> {
+// NAMED: taylor.function @plain.forward of @plain(
+// NAMED: taylor.function @rotated.extend of @rotated({{.*}} form #tile.form<parallel of "extend"> {
+// NUMBERS: 1 over-keys
 
 // CACHED: tile.program @step
 // CACHED: tile.tensor "cache:k"
@@ -65,4 +87,17 @@ taylor.function @f.forward of @f("input:q" %q: !a) sources [projection] {
 tile.program @step {
   %k = tile.tensor "input:cache.k" : !tile.array<[b, g, u], f32>
   %n = tile.tensor "output:cache.k" : !tile.array<[b, g, u], f32>
+}
+//--- functions.mlir
+!k = !taylor.array<[b, g, u, d = 8], f32>
+!q = !taylor.array<[b, h, t, d = 8], f32>
+taylor.function @rotated_keys.forward of @rotated_keys("input:k" %k: !k) sources [projection] form #tile.form<parallel of "step", because = "--decode=cache"> prepares_keys {
+  %r = taylor.rope %k : !k
+  taylor.yield "output:cache.key0" %r : !k
+}
+taylor.function @rotated.forward of @rotated("input:q" %q: !q, "input:cache.key0" %k: !k) sources [projection, input] form #tile.form<parallel of "step", because = "--decode=cache"> {
+  taylor.yield "output:n" %q : !q
+}
+taylor.function @plain.forward of @plain("input:q" %q: !q) sources [projection] {
+  taylor.yield "output:n" %q : !q
 }

@@ -9,6 +9,15 @@
 // ONE-NOT:   scf.if
 // RUN: taylor-opt %s --taylor-simt-overlap-uses="scalars=73" | FileCheck %s --check-prefix=NOT
 // NOT-NOT:   scf.if
+// A function in many steps keeps one more tile of 32 registers: 120.
+// RUN: sed 's/math.exp2/math.tanh/' %s > %t.tanh.mlir
+// RUN: taylor-opt %t.tanh.mlir --taylor-simt-overlap-uses="scalars=40" | FileCheck %s --check-prefix=TANH
+// RUN: taylor-opt %t.tanh.mlir --taylor-simt-overlap-uses="scalars=41" | FileCheck %s --check-prefix=MIXED
+// TANH-LABEL:  tile.kernel @attend
+// TANH:        scf.if
+// MIXED-LABEL: tile.kernel @attend
+// MIXED-NOT:   scf.if
+// MIXED-LABEL: tile.kernel @two_into_one_sum
 // Blocks that go from place to place have fewer.
 // RUN: taylor-opt %s --taylor-simt-persist-blocks --taylor-simt-overlap-uses="scalars=32 places=40" | FileCheck %s --check-prefix=PERSIST
 // RUN: taylor-opt %s --taylor-simt-persist-blocks --taylor-simt-overlap-uses="scalars=32 places=41" | FileCheck %s --check-prefix=NONE

@@ -16,8 +16,8 @@ import taylor_attention as ta
 TD = "".join(path.read_text() for path in sorted((ROOT / "dialect/Taylor").glob("*.td")))
 # Passes make these, of a specification; no one writes them.
 MADE_BY_PASSES = {"function", "edge", "states", "read_states", "contract_states", "step_states"}
-# Unit attributes that passes alone set (TaylorOps.td): functions that prepare keys, and what `size(u)` becomes within documents.
-SET_BY_PASSES = {("spec", "prepares_keys"), ("scan", "lengths")}
+# Attributes that passes alone set (TaylorOps.td, TaylorLocal.td): functions that decode, those that prepare keys, and what `size(u)` becomes within documents.
+SET_BY_PASSES = {("spec", "form"), ("spec", "prepares_keys"), ("scan", "lengths")}
 PARTS_OF_SUMS = {"high", "low"}  # scans of a taylor.function
 
 

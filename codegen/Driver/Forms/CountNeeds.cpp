@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Driver/Forms/KernelNeeds.h"
+#include "codegen/Driver/Forms/CountNeeds.h"
 
 #include "codegen/Targets/CostModel.h"
 #include "passes/LowerToTile/Fusion/FunctionMemory.h"

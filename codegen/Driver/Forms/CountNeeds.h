@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_CODEGEN_DRIVER_FORMS_KERNELNEEDS_H
-#define TAYLOR_CODEGEN_DRIVER_FORMS_KERNELNEEDS_H
+#ifndef TAYLOR_CODEGEN_DRIVER_FORMS_COUNTNEEDS_H
+#define TAYLOR_CODEGEN_DRIVER_FORMS_COUNTNEEDS_H
 
 #include "codegen/Targets/KernelNeeds.h"
 #include "passes/LowerToTile/Fusion/FusionDialect.h"

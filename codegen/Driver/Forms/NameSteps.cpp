@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Driver/Forms/Passes.h"
+#include "dialect/Taylor/Carried.h"
+#include "passes/Debug.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+#define DEBUG_TYPE "taylor-name-steps"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_NAMESTEPSPASS
+#include "codegen/Driver/Forms/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+struct NameSteps : taylor::impl::NameStepsPassBase<NameSteps> {
+  using NameStepsPassBase::NameStepsPassBase;
+
+  void runOnOperation() override;
+
+private:
+  void name(FunctionOp function, StringRef role);
+};
+
+} // namespace
+
+/// Names the function; its form becomes that of the new name.
+void NameSteps::name(FunctionOp function, StringRef role) {
+  StringRef spec = function.getSpecName();
+  if (function.getPreparesKeys())
+    spec.consume_back(kKeysSuffix);
+  function.setSymName((spec + "." + role).str());
+  function.setFormAttr(makeForm(function, getForm(function).getKind()));
+  LDBG() << "@" << function.getSymName() << ": " << function.getFormAttr();
+}
+
+void NameSteps::runOnOperation() {
+  llvm::StringSet<> prepared;
+  for (auto function : getOperation().getOps<FunctionOp>())
+    if (StringRef spec = function.getSpecName(); function.getPreparesKeys() && spec.consume_back(kKeysSuffix))
+      prepared.insert(spec);
+  for (FunctionOp function : llvm::to_vector(getOperation().getOps<FunctionOp>())) {
+    if (!function.getFormAttr())
+      continue;
+    if (function.getPreparesKeys()) {
+      name(function, "append");
+      continue;
+    }
+    if (getForm(function).getKind() == Form::Recurrent)
+      ++numRecurrences;
+    else
+      ++numOverKeys;
+    StringAttr because = getForm(function).getBecause();
+    name(function, "step");
+    if (prepared.contains(function.getSpecName())) {
+      auto extend = cast<FunctionOp>(OpBuilder::atBlockEnd(getOperation().getBody()).clone(*function));
+      name(extend, "extend");
+    }
+    setReason(function, because.getValue());
+  }
+}

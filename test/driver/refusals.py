@@ -1,0 +1,38 @@
+# Exit statuses of taylorc and taylor-run: 3 where a sound specification has no code for what was asked of it, on purpose; 1 for faults of what was given.
+# With --cases a refused case is no failed one.
+# REQUIRES: taylorc
+# RUN: %python %s %spec_dir %t
+import pathlib
+import subprocess
+import sys
+
+specs, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+out.mkdir(parents=True, exist_ok=True)
+REFUSED = 3  # TAYLOR_REFUSED
+
+
+def expect(status, message, *command, text=None):
+    done = subprocess.run([*map(str, command)], input=text, capture_output=True, text=True)
+    assert done.returncode == status, f"{command}: expected status {status}, but got {done.returncode}: {done.stderr}"
+    assert message in done.stderr, f"{command}: expected '{message}', but got {done.stderr}"
+    return done.stdout
+
+
+artifact = out / "refused.so"
+expect(REFUSED, "unsupported recurrent form: ", "taylorc", specs / "softmax.mlir", "--form=recurrent", "-o", artifact)
+expect(REFUSED, "unsupported chunked form: ", "taylorc", specs / "softmax.mlir", "--form=chunked", "-o", artifact)
+expect(REFUSED, "unsupported --states: ", "taylorc", specs / "softmax.mlir", "--states", "-o", artifact)
+unbounded = specs / "beyond" / "relu-squared.mlir"
+expect(REFUSED, "the largest number of f16", "taylorc", unbounded, "--dtype=f16", "--target=sm_80", "-o", artifact)
+assert not artifact.exists()
+expect(1, "unsupported target 'vax'", "taylorc", specs / "softmax.mlir", "--target=vax", "-o", artifact)
+(out / "broken.mlir").write_text("taylor.spec @f() {")
+expect(1, "error: ", "taylorc", out / "broken.mlir", "-o", artifact)
+
+run = ["taylor-run", "--device=ptx", unbounded, "--check", "--forward-only", "--shape=1,1,4,16"]
+expect(REFUSED, "the largest number of f16", *run, "--dtype=f16")
+expect(1, "expected --dtype=f32, bf16, f16 or f64", *run, "--dtype=f8")
+printed = expect(REFUSED, "the largest number of f16", *run, "--cases=-", text="--seed=1\n--dtype=f16\n--seed=2\n")
+assert "case 1: ok" in printed and "case 2: refused" in printed and "case 3: ok" in printed and "2 cases passed, 0 failed, 1 refused" in printed, printed
+failing = expect(1, "the largest number of f16", *run, "--cases=-", text="--dtype=f16\n--kernel=none.so\n")
+assert "case 1: refused" in failing and "case 2: FAILED" in failing and "0 cases passed, 1 failed, 1 refused" in failing, failing
