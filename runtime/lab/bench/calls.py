@@ -2,7 +2,7 @@
 """usage: calls.py [--taylorc=PROGRAM] [--target=sm_80] [--dtype=bf16] [--tokens=1024] [--channels=64]: what one call starts and moves, from its tile programs.
 No GPU is needed.
 
-For softmax, a norm, a gate, a series and linear attention, forward and backward: kernels of the call, and bytes of global memory, where each kernel reads and
+For softmax, a norm, a gate, a layer norm, a series and linear attention, forward and backward: kernels of the call, and bytes of global memory, where each kernel reads and
 writes each of its arrays once (what its blocks read again is taken to come from a cache). Bytes are given in units of one tensor of queries; the call has
 16,384 tokens of 2048 channels. A gradient that is asked for counts, as in training; masks leave nothing out."""
 import math
@@ -13,7 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SPECS = ROOT / "examples" / "specs"
-CALLS = {"softmax": ["--form=parallel"], "softmax-norm-l2": ["--form=parallel"], "softmax-gate": ["--form=parallel"], "softmax-taylor": ["--set=order=10", "--form=parallel"],
+CALLS = {"softmax": ["--form=parallel"], "softmax-norm-l2": ["--form=parallel"], "softmax-gate": ["--form=parallel"],
+         "softmax-count-layernorm": ["--form=parallel"], "softmax-taylor": ["--set=order=10", "--form=parallel"],
          "linear-relu": ["--form=chunked"]}
 ARRAY = re.compile(r'^ +(%\w+) = tile\.(?:tensor|workspace) "([^"]+)"(?: optional)? : !tile\.array<\[(.*?)\], (\w+)>', re.M)
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "f64": 8, "i32": 4, "i1": 1}
