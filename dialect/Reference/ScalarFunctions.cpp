@@ -46,11 +46,79 @@ static Real sigmoid(Real x) { return 1 / (1 + std::exp(-x)); }
 /// IEEE 754-2019 maximum: a NaN on either side is the result.
 static Real maximum(Real x, Real y) { return std::isnan(x) || x > y ? x : y; }
 
-Real taylor::reference::evaluateScalar(ScalarOpcode opcode, const Real *x) {
+/// The functions of one number.
+static Real evaluateOfOne(ScalarOpcode opcode, Real x) {
   switch (opcode) {
   case Op::Copy:
   case Op::Stop:
-    return x[0];
+    return x;
+  case Op::Negate:
+    return -x;
+  case Op::Exp:
+    return std::exp(x);
+  case Op::Exp2:
+    return std::exp2(x);
+  case Op::ExpM1:
+    return std::expm1(x);
+  case Op::Log:
+    return std::log(x);
+  case Op::Log2:
+    return std::log2(x);
+  case Op::Log10:
+    return std::log10(x);
+  case Op::Log1p:
+    return std::log1p(x);
+  case Op::Sqrt:
+    return std::sqrt(x);
+  case Op::Rsqrt:
+    return 1 / std::sqrt(x);
+  case Op::Cbrt:
+    return std::cbrt(x);
+  case Op::Abs:
+    return std::fabs(x);
+  case Op::Sigmoid:
+    return sigmoid(x);
+  case Op::Softplus:
+    return maximum(x, 0) + std::log1p(std::exp(-std::fabs(x)));
+  case Op::Tanh:
+    return std::tanh(x);
+  case Op::Sinh:
+    return std::sinh(x);
+  case Op::Cosh:
+    return std::cosh(x);
+  case Op::Sin:
+    return std::sin(x);
+  case Op::Cos:
+    return std::cos(x);
+  case Op::Tan:
+    return std::tan(x);
+  case Op::Asin:
+    return std::asin(x);
+  case Op::Acos:
+    return std::acos(x);
+  case Op::Atan:
+    return std::atan(x);
+  case Op::Erf:
+    return std::erf(x);
+  case Op::Erfc:
+    return std::erfc(x);
+  case Op::Floor:
+    return std::floor(x);
+  case Op::Ceil:
+    return std::ceil(x);
+  case Op::Round:
+    return std::round(x);
+  case Op::RoundEven:
+    return std::nearbyint(x);
+  case Op::Truncate:
+    return std::trunc(x);
+  default:
+    return std::numeric_limits<Real>::quiet_NaN();
+  }
+}
+
+Real taylor::reference::evaluateScalar(ScalarOpcode opcode, const Real *x) {
+  switch (opcode) {
   case Op::Add:
     return x[0] + x[1];
   case Op::Subtract:
@@ -61,8 +129,6 @@ Real taylor::reference::evaluateScalar(ScalarOpcode opcode, const Real *x) {
     return x[0] / x[1];
   case Op::Remainder:
     return std::fmod(x[0], x[1]);
-  case Op::Negate:
-    return -x[0];
   case Op::MultiplyAdd:
     return x[0] * x[1] + x[2];
   case Op::Maximum:
@@ -71,70 +137,12 @@ Real taylor::reference::evaluateScalar(ScalarOpcode opcode, const Real *x) {
     return -maximum(-x[0], -x[1]);
   case Op::Select:
     return x[0] != 0 ? x[1] : x[2];
-  case Op::Exp:
-    return std::exp(x[0]);
-  case Op::Exp2:
-    return std::exp2(x[0]);
-  case Op::ExpM1:
-    return std::expm1(x[0]);
-  case Op::Log:
-    return std::log(x[0]);
-  case Op::Log2:
-    return std::log2(x[0]);
-  case Op::Log10:
-    return std::log10(x[0]);
-  case Op::Log1p:
-    return std::log1p(x[0]);
-  case Op::Sqrt:
-    return std::sqrt(x[0]);
-  case Op::Rsqrt:
-    return 1 / std::sqrt(x[0]);
-  case Op::Cbrt:
-    return std::cbrt(x[0]);
-  case Op::Abs:
-    return std::fabs(x[0]);
-  case Op::Sigmoid:
-    return sigmoid(x[0]);
-  case Op::Softplus:
-    return maximum(x[0], 0) + std::log1p(std::exp(-std::fabs(x[0])));
-  case Op::Tanh:
-    return std::tanh(x[0]);
-  case Op::Sinh:
-    return std::sinh(x[0]);
-  case Op::Cosh:
-    return std::cosh(x[0]);
-  case Op::Sin:
-    return std::sin(x[0]);
-  case Op::Cos:
-    return std::cos(x[0]);
-  case Op::Tan:
-    return std::tan(x[0]);
-  case Op::Asin:
-    return std::asin(x[0]);
-  case Op::Acos:
-    return std::acos(x[0]);
-  case Op::Atan:
-    return std::atan(x[0]);
-  case Op::Erf:
-    return std::erf(x[0]);
-  case Op::Erfc:
-    return std::erfc(x[0]);
   case Op::Power:
     return std::pow(x[0], x[1]);
   case Op::Atan2:
     return std::atan2(x[0], x[1]);
   case Op::CopySign:
     return std::copysign(x[0], x[1]);
-  case Op::Floor:
-    return std::floor(x[0]);
-  case Op::Ceil:
-    return std::ceil(x[0]);
-  case Op::Round:
-    return std::round(x[0]);
-  case Op::RoundEven:
-    return std::nearbyint(x[0]);
-  case Op::Truncate:
-    return std::trunc(x[0]);
   case Op::Less:
     return x[0] < x[1];
   case Op::LessEqual:
@@ -153,8 +161,9 @@ Real taylor::reference::evaluateScalar(ScalarOpcode opcode, const Real *x) {
     return x[0] != 0 || x[1] != 0;
   case Op::Xor:
     return (x[0] != 0) != (x[1] != 0);
+  default:
+    return evaluateOfOne(opcode, x[0]);
   }
-  return std::numeric_limits<Real>::quiet_NaN();
 }
 
 static void differentiateExtremum(TieRule tie, const Real *x, bool firstWins, bool secondWins,
@@ -170,13 +179,70 @@ static void differentiateExtremum(TieRule tie, const Real *x, bool firstWins, bo
   partials[1] = 1 - partials[0];
 }
 
+/// The derivative of a function of one number at x, where its value is y; 0 of what has none.
+static Real differentiateOfOne(ScalarOpcode opcode, Real x, Real y) {
+  switch (opcode) {
+  case Op::Copy:
+    return 1;
+  case Op::Negate:
+    return -1;
+  case Op::Exp:
+    return y;
+  case Op::Exp2:
+    return y * kLn2;
+  case Op::ExpM1:
+    return std::exp(x);
+  case Op::Log:
+    return 1 / x;
+  case Op::Log2:
+    return 1 / (x * kLn2);
+  case Op::Log10:
+    return 1 / (x * kLn10);
+  case Op::Log1p:
+    return 1 / (1 + x);
+  case Op::Sqrt:
+    return 1 / (2 * y);
+  case Op::Rsqrt:
+    return -y / (2 * x);
+  case Op::Cbrt:
+    return 1 / (3 * y * y);
+  case Op::Abs: // a NaN passes it on
+    return std::isnan(x) ? 1 : Real(x > 0) - Real(x < 0);
+  case Op::Sigmoid:
+    return sigmoid(x) * sigmoid(-x);
+  case Op::Softplus:
+    return sigmoid(x);
+  case Op::Tanh:
+    return 1 / (std::cosh(x) * std::cosh(x));
+  case Op::Sinh:
+    return std::cosh(x);
+  case Op::Cosh:
+    return std::sinh(x);
+  case Op::Sin:
+    return std::cos(x);
+  case Op::Cos:
+    return -std::sin(x);
+  case Op::Tan:
+    return 1 / (std::cos(x) * std::cos(x));
+  case Op::Asin:
+    return 1 / std::sqrt((1 - x) * (1 + x));
+  case Op::Acos:
+    return -1 / std::sqrt((1 - x) * (1 + x));
+  case Op::Atan:
+    return 1 / (1 + x * x);
+  case Op::Erf:
+    return 2 / std::sqrt(kPi) * std::exp(-x * x);
+  case Op::Erfc:
+    return -2 / std::sqrt(kPi) * std::exp(-x * x);
+  default: // Stop, rounding to integers, conditions
+    return 0;
+  }
+}
+
 void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, const Real *x, Real y,
                                             Real *partials) {
   partials[0] = partials[1] = partials[2] = 0;
   switch (opcode) {
-  case Op::Copy:
-    partials[0] = 1;
-    return;
   case Op::Add:
     partials[0] = partials[1] = 1;
     return;
@@ -196,9 +262,6 @@ void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, co
     partials[0] = 1;
     partials[1] = -std::trunc(x[0] / x[1]);
     return;
-  case Op::Negate:
-    partials[0] = -1;
-    return;
   case Op::MultiplyAdd:
     partials[0] = x[1];
     partials[1] = x[0];
@@ -211,78 +274,6 @@ void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, co
   case Op::Select:
     partials[1] = x[0] != 0;
     partials[2] = x[0] == 0;
-    return;
-  case Op::Exp:
-    partials[0] = y;
-    return;
-  case Op::Exp2:
-    partials[0] = y * kLn2;
-    return;
-  case Op::ExpM1:
-    partials[0] = std::exp(x[0]);
-    return;
-  case Op::Log:
-    partials[0] = 1 / x[0];
-    return;
-  case Op::Log2:
-    partials[0] = 1 / (x[0] * kLn2);
-    return;
-  case Op::Log10:
-    partials[0] = 1 / (x[0] * kLn10);
-    return;
-  case Op::Log1p:
-    partials[0] = 1 / (1 + x[0]);
-    return;
-  case Op::Sqrt:
-    partials[0] = 1 / (2 * y);
-    return;
-  case Op::Rsqrt:
-    partials[0] = -y / (2 * x[0]);
-    return;
-  case Op::Cbrt:
-    partials[0] = 1 / (3 * y * y);
-    return;
-  case Op::Abs: // a NaN passes it on
-    partials[0] = std::isnan(x[0]) ? 1 : Real(x[0] > 0) - Real(x[0] < 0);
-    return;
-  case Op::Sigmoid:
-    partials[0] = sigmoid(x[0]) * sigmoid(-x[0]);
-    return;
-  case Op::Softplus:
-    partials[0] = sigmoid(x[0]);
-    return;
-  case Op::Tanh:
-    partials[0] = 1 / (std::cosh(x[0]) * std::cosh(x[0]));
-    return;
-  case Op::Sinh:
-    partials[0] = std::cosh(x[0]);
-    return;
-  case Op::Cosh:
-    partials[0] = std::sinh(x[0]);
-    return;
-  case Op::Sin:
-    partials[0] = std::cos(x[0]);
-    return;
-  case Op::Cos:
-    partials[0] = -std::sin(x[0]);
-    return;
-  case Op::Tan:
-    partials[0] = 1 / (std::cos(x[0]) * std::cos(x[0]));
-    return;
-  case Op::Asin:
-    partials[0] = 1 / std::sqrt((1 - x[0]) * (1 + x[0]));
-    return;
-  case Op::Acos:
-    partials[0] = -1 / std::sqrt((1 - x[0]) * (1 + x[0]));
-    return;
-  case Op::Atan:
-    partials[0] = 1 / (1 + x[0] * x[0]);
-    return;
-  case Op::Erf:
-    partials[0] = 2 / std::sqrt(kPi) * std::exp(-x[0] * x[0]);
-    return;
-  case Op::Erfc:
-    partials[0] = -2 / std::sqrt(kPi) * std::exp(-x[0] * x[0]);
     return;
   case Op::Power:
     // 0^b does not move with b, and a^0 not with a.
@@ -298,7 +289,7 @@ void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, co
   case Op::CopySign:
     partials[0] = (Real(x[0] > 0) - Real(x[0] < 0)) * std::copysign(Real(1), x[1]);
     return;
-  default: // Stop, rounding to integers, conditions
-    return;
+  default:
+    partials[0] = differentiateOfOne(opcode, x[0], y);
   }
 }
