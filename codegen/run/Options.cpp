@@ -183,13 +183,16 @@ OptionRow fromTable(StringRef name, StringRef help = "") {
           }};
 }
 
-const std::vector<OptionRow> &optionRows() {
-  using O = RunOptions;
-  using S = StringRef;
-  auto flag = [](bool O::*field) {
-    return [field](O &options, S) { return options.*field = true, Error::success(); };
-  };
-  static const std::vector<OptionRow> rows = {
+using O = RunOptions;
+using S = StringRef;
+
+std::function<Error(O &, S)> flag(bool O::*field) {
+  return [field](O &options, S) { return options.*field = true, Error::success(); };
+}
+
+/// Who evaluates, and the arrays that it reads and writes.
+std::vector<OptionRow> evaluationRows() {
+  return {
       {"device", "reference|eager|tile|cpu|ptx|cuda",
        "who evaluates (default: reference).\n"
        "reference: the evaluator that defines the meaning, in extended precision;\n"
@@ -219,6 +222,12 @@ const std::vector<OptionRow> &optionRows() {
        "leaves the gradient of an argument out of calls (cpu, ptx, cuda) and of the comparison, as a caller\n"
        "that does not need it",
        setAbsentGradient},
+  };
+}
+
+/// What is printed, computed and compared.
+std::vector<OptionRow> checkRows() {
+  return {
       {"print", "", "prints every element of the results", flag(&O::print)},
       {"print-form", "", "prints the form in which each function ran (compiled kernels)",
        flag(&O::printForm)},
@@ -257,6 +266,12 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return o.functions = t.str(), Error::success(); }},
       {"tolerance", "X", "relative error that --functions allows (default: 1e-12; in f32 1e-5)",
        [](O &o, S t) { return setNumber(o.tolerance, "tolerance", t); }},
+  };
+}
+
+/// The specification, what becomes of it, and the numbers that it is given.
+std::vector<OptionRow> problemRows() {
+  return {
       fromTable("spec"),
       fromTable("set"),
       fromTable("mask"),
@@ -298,6 +313,12 @@ const std::vector<OptionRow> &optionRows() {
        "numbers of each random array over queries that are NaN or infinite (default: 0); where the\n"
        "reference is not finite, a result must not be",
        [](O &o, S t) { return setInteger(o.unreal, "unreal", t); }},
+  };
+}
+
+/// How kernels are made and called, and what they must withstand.
+std::vector<OptionRow> kernelRows() {
+  return {
       {"threads", "N", "threads (default: one per processor)", setThreads},
       {"layout", "bhtc|bthc", "order in memory of tensors given to kernels (default: bhtc)",
        [](O &o, S t) { return setChoice(o.layout, "layout", {"bhtc", "bthc"}, t); }},
@@ -335,9 +356,19 @@ const std::vector<OptionRow> &optionRows() {
        setTiles},
       {"kernel", "FILE.so", "artifact to run instead of compiling",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},
-      {"help", "", "prints this text", flag(&O::help)},
-      {"version", "", "prints the version", flag(&O::version)},
   };
+}
+
+/// All options, in the order of --help.
+const std::vector<OptionRow> &optionRows() {
+  static const std::vector<OptionRow> rows = [] {
+    std::vector<OptionRow> all;
+    for (auto part : {evaluationRows, checkRows, problemRows, kernelRows})
+      llvm::append_range(all, part());
+    all.push_back({"help", "", "prints this text", flag(&O::help)});
+    all.push_back({"version", "", "prints the version", flag(&O::version)});
+    return all;
+  }();
   return rows;
 }
 
