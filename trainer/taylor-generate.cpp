@@ -81,15 +81,7 @@ void printJson(const GeneratedText &text, double tokensPerSecond) {
   std::fflush(stdout);
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
-  prepareProcess();
-  CLI::App app(description, "taylor-generate");
-  app.get_formatter()->column_width(34);
-  GenerationOptions options;
-  std::string prompts;
-  bool json = false;
+void addOptions(CLI::App &app, GenerationOptions &options, std::string &prompts, bool &json) {
   app.add_option("--checkpoint", options.checkpoint, "checkpoint, or a run's folder for its newest one")
       ->type_name("FOLDER")
       ->required();
@@ -147,6 +139,53 @@ int main(int argc, char **argv) {
                  "file for the logits that each token is drawn from: safetensors, logits [tokens, "
                  "vocabulary], or logits.0 and so on for several texts")
       ->type_name("FILE");
+}
+
+/// Prints the texts as they come, or each as JSON when it is whole. Returns the exit status.
+int printTexts(const GenerationOptions &options, bool json) {
+  InOrder output(options.prompts.size() > 1);
+  GenerationListener listener;
+  listener.piece = [&](size_t number, const std::string &piece) {
+    if (!json)
+      output.piece(number, piece);
+  };
+  listener.finished = [&](const GeneratedText &text) {
+    if (json)
+      printJson(text, text.tokens.size() / text.seconds);
+    else
+      output.finished(text.number);
+  };
+  listener.warning = [&](const std::string &line) {
+    output.breakLine();
+    std::fprintf(stderr, "%s\n", line.c_str());
+  };
+  GenerationSpeed speed = [&] {
+    try {
+      return generate(options, listener);
+    } catch (...) {
+      output.breakLine();
+      throw;
+    }
+  }();
+  std::fprintf(stderr, "%lld tokens of %zu prompt%s in %.3f s, %lld tokens", (long long)speed.promptTokens,
+               options.prompts.size(), options.prompts.size() == 1 ? "" : "s", speed.promptSeconds,
+               (long long)speed.tokens);
+  if (speed.stepTokens > 0)
+    std::fprintf(stderr, ", %.1f tokens/s", speed.stepTokens / speed.stepSeconds);
+  std::fprintf(stderr, ", from %s\n", speed.keepsStates ? "states" : "keys and values");
+  return interrupted() ? 128 + interrupted() : 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  prepareProcess();
+  CLI::App app(description, "taylor-generate");
+  app.get_formatter()->column_width(34);
+  GenerationOptions options;
+  std::string prompts;
+  bool json = false;
+  addOptions(app, options, prompts, json);
   app.set_version_flag("--version", "taylor-generate " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {
     app.parse(argc, argv);
@@ -159,36 +198,6 @@ int main(int argc, char **argv) {
       options.prompts = readPrompts(prompts);
     if (options.prompts.empty())
       options.prompts.emplace_back();
-    InOrder output(options.prompts.size() > 1);
-    GenerationListener listener;
-    listener.piece = [&](size_t number, const std::string &piece) {
-      if (!json)
-        output.piece(number, piece);
-    };
-    listener.finished = [&](const GeneratedText &text) {
-      if (json)
-        printJson(text, text.tokens.size() / text.seconds);
-      else
-        output.finished(text.number);
-    };
-    listener.warning = [&](const std::string &line) {
-      output.breakLine();
-      std::fprintf(stderr, "%s\n", line.c_str());
-    };
-    GenerationSpeed speed = [&] {
-      try {
-        return generate(options, listener);
-      } catch (...) {
-        output.breakLine();
-        throw;
-      }
-    }();
-    std::fprintf(stderr, "%lld tokens of %zu prompt%s in %.3f s, %lld tokens", (long long)speed.promptTokens,
-                 options.prompts.size(), options.prompts.size() == 1 ? "" : "s", speed.promptSeconds,
-                 (long long)speed.tokens);
-    if (speed.stepTokens > 0)
-      std::fprintf(stderr, ", %.1f tokens/s", speed.stepTokens / speed.stepSeconds);
-    std::fprintf(stderr, ", from %s\n", speed.keepsStates ? "states" : "keys and values");
-    return interrupted() ? 128 + interrupted() : 0;
+    return printTexts(options, json);
   }));
 }
