@@ -16,7 +16,6 @@
 #include "runtime/Error.h"
 #include "test/fuzz/MemoryFile.h"
 #include <deque>
-#include <optional>
 #include <sstream>
 
 using namespace taylor::runtime;

@@ -31,9 +31,8 @@ constexpr const char *kGuarded = R"(
       }
 )";
 
-/// 64 queries per block of 2 warps, 32 keys at a time; or of 4 warps, whose products run while they go on.
-std::string forward(const std::string &type, int64_t d, bool starts = false, bool isGuarded = false) {
-  std::string text = R"(
+/// The program of `forward`, with words in place of what its arguments say.
+constexpr const char *kForward = R"(
 #S = FRAGMENT_S
 #Q = FRAGMENT_Q
 #R = #simt.layout<lane = [_, _, t:1, t:2, t:4], warp = [t:32], register = [t:8*2, t:16*2]>
@@ -133,6 +132,10 @@ tile.program @forward {
     tile.store %y, %out[b = %b, h = %h, t = %t0] : !o, !q
   }
 })";
+
+/// 64 queries per block of 2 warps, 32 keys at a time; or of 4 warps, whose products run while they go on.
+std::string forward(const std::string &type, int64_t d, bool starts = false, bool isGuarded = false) {
+  std::string text = kForward;
   if (isGuarded)
     replaceAll(text, "      %on = simt.dot mma16 %p, %vb over(u) into %os : !p, !kb -> !o\n", kGuarded);
   if (starts) {

@@ -41,8 +41,8 @@ struct Layout {
   /// The manual's canonical layout; the last mode is without end. T elements are 16 bytes.
   unsigned addressOf(unsigned row, unsigned column, unsigned elementBytes) const {
     constexpr unsigned endless = 1 << 20;
-    unsigned T = 16 / elementBytes, W = swizzle / 16, LBO = leading / elementBytes,
-             SBO = stride / elementBytes;
+    const unsigned T = 16 / elementBytes, W = swizzle / 16, LBO = leading / elementBytes,
+                   SBO = stride / elementBytes;
     unsigned offset;
     if (isTransposed && !swizzle) // ((T,1,m),(8,k)):((1,T,SBO),(1T,LBO))
       offset = offsetOf(row, {{T, 1}, {1, T}, {endless, SBO}}) + offsetOf(column, {{8, T}, {endless, LBO}});
