@@ -133,10 +133,9 @@ int taylor_load(const char *path, TaylorKernel **kernel) {
   });
 }
 
-int taylor_compile(const char *spec, const char *const *options, int64_t option_count,
-                   TaylorKernel **kernel) {
+int taylor_compile(const char *spec, const char *const *options, int64_t optionCount, TaylorKernel **kernel) {
   return guarded([&] {
-    if (!spec || !kernel || (option_count > 0 && !options))
+    if (!spec || !kernel || (optionCount > 0 && !options))
       fail("requires a ",
            !spec     ? "specification"
            : !kernel ? "place for the kernel"
@@ -144,7 +143,7 @@ int taylor_compile(const char *spec, const char *const *options, int64_t option_
            ", but got a null pointer");
     *kernel = nullptr;
     std::vector<std::string> list;
-    for (int64_t i = 0; i < option_count; ++i) {
+    for (int64_t i = 0; i < optionCount; ++i) {
       if (!options[i])
         fail("requires option ", i, ", but got a null pointer");
       list.push_back(options[i]);

@@ -47,9 +47,8 @@ FailureOr<SmallVector<Type>> taylor::inferSums(EmitError emitError, ArrayType qu
     if (sum.getValue() == Sum::Numerator) {
       types.push_back(*numerator);
     } else if (sum.getValue() == Sum::State) {
-      SmallVector<AxisRef> feature_{feature};
       FailureOr<ArrayType> state =
-          joinArrays(emitError, context, {columns, value.without({AxisRole::Key})}, feature_, real);
+          joinArrays(emitError, context, {columns, value.without({AxisRole::Key})}, feature, real);
       if (failed(state))
         return failure();
       types.push_back(*state);

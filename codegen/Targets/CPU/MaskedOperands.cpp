@@ -45,7 +45,8 @@ struct MaskedOperands::FiniteScan {
   StringAttr lane;
   bool isBits;
   Type unit;
-  int64_t W, size, perLane; ///< Lanes of pairs lie in two vectors.
+  const int64_t W;
+  int64_t size, perLane; ///< Lanes of pairs lie in two vectors.
 
   FiniteScan(MaskedOperands &emitter, Value tile)
       : emitter(emitter), b(emitter.b), view(emitter.tiles.anyView(tile)),

@@ -48,7 +48,8 @@ struct MicroKernel::RowSums {
   TileView rows, row;
   Type element;
   StringAttr lane;
-  int64_t W, size, step, line;
+  const int64_t W;
+  int64_t size, step, line;
   bool isHalved; ///< Numbers of bf16 are read as even and odd ones, without a shuffle.
   Value start;
   std::optional<Index> ahead;

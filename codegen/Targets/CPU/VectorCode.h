@@ -67,7 +67,8 @@ class VectorCode {
 public:
   using LoopBody = function_ref<void(const Point &)>;
 
-  VectorCode(ImplicitLocOpBuilder &b, const Processor &target, int64_t W) : b(b), target(target), W(W) {}
+  VectorCode(ImplicitLocOpBuilder &b, const Processor &target, int64_t lanes)
+      : b(b), target(target), W(lanes) {}
 
   // Numbers
   Value constant(int64_t value);
