@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Checks.h"
-#include "dialect/Taylor/Axes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

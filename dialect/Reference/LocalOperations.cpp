@@ -4,7 +4,6 @@
 #include "dialect/Reference/Operations.h"
 #include "dialect/Reference/RegionProgram.h"
 #include "dialect/Taylor/BodySyntax.h"
-#include <limits>
 #include <memory>
 
 using namespace mlir;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Reference/PairSums.h"
-#include "dialect/Taylor/Axes.h"
 #include <limits>
 #include <optional>
 #include <thread>

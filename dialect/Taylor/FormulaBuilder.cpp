@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Formulas from trees to regions.
-#include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Formula.h"
 #include "dialect/Taylor/NearestName.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/TaylorDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"

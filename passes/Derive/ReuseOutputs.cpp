@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/RegionDerivative.h"
 #include "passes/Algebra/Factors.h"

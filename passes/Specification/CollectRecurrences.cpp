@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Sources.h"
-#include "dialect/Taylor/ArrayBuilder.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The interface of a specification as an attribute of its module. Passes.td has the rule.
-#include "dialect/Taylor/Axes.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/RecurrenceSyntax.h"
 #include "passes/Specification/MaskConditions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Parameters.h"
-#include "dialect/Taylor/RecurrenceSyntax.h"
 #include "passes/Algebra/ScalarRanges.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"

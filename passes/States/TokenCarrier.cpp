@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/States/TokenCarrier.h"
-
-#include "passes/Specification/Rewrites.h"
-
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

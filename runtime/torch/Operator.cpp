@@ -4,7 +4,6 @@
 #include "runtime/Error.h"
 #include "runtime/torch/Attention.h"
 #include "runtime/torch/Call.h"
-#include "runtime/torch/Cuda.h"
 #include "runtime/torch/Describe.h"
 #include <ATen/FuncTorchTLS.h>
 #include <ATen/autocast_mode.h>

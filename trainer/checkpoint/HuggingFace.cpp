@@ -2,7 +2,6 @@
 #include "trainer/checkpoint/HuggingFace.h"
 #include "trainer/checkpoint/HuggingFaceFiles.h"
 #include "trainer/model/AttentionKernel.h"
-#include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>

@@ -15,8 +15,6 @@
 #include <thread>
 #include <unistd.h>
 
-namespace fs = std::filesystem;
-
 namespace taylor::trainer {
 
 namespace {

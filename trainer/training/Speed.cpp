@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/torch/Cuda.h"
 #include "runtime/torch/Peak.h"
 #include "trainer/model/Gpus.h"
 #include "trainer/training/Beginning.h"

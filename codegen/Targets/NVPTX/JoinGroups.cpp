@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A structured walk through two programs at once: the kernel, and the kernel without one of its commits. It
 // carries, for all copies under way on any path, how many groups were committed after theirs in each.
-#include "codegen/Targets/NVPTX/Accesses.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Debug.h"

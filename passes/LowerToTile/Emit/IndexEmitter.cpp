@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/Emit/IndexEmitter.h"
 
-#include "dialect/Taylor/Axes.h"
 #include "dialect/Tile/Extents.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

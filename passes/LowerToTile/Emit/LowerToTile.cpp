@@ -13,7 +13,6 @@
 #include "passes/LowerToTile/Passes.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/Axes.h"
 
 #include "llvm/Support/SaveAndRestore.h"
 

@@ -3,8 +3,6 @@
 #include "passes/LowerToTile/Fusion/FusionDialect.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 
-#include "dialect/Taylor/Axes.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/SaveAndRestore.h"

@@ -6,7 +6,6 @@
 #include "passes/LowerToTile/Fusion/KernelGrid.h"
 #include "passes/LowerToTile/Passes.h"
 
-#include "dialect/Taylor/ArrayBuilder.h"
 #include "mlir/Pass/PassManager.h"
 
 #define DEBUG_TYPE "taylor-fit-kernels"

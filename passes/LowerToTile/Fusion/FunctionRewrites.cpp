@@ -8,7 +8,6 @@
 #include "passes/States/SeparableSums.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
-#include "dialect/Taylor/Axes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -15,7 +15,6 @@ namespace {
 
 using Calls = CallOf<Stable>;
 using Tensors = Calls::Tensors;
-using torch::stable::Tensor;
 
 /// The arguments of a boxed call, each of which is this side's to free once it is taken. torch's own
 /// conversions leak strings (2.11), and build a list's tensors twice.

@@ -5,7 +5,6 @@
 
 using namespace mlir;
 using namespace mlir::simt;
-using tile::TileType;
 
 /// Registers whose numbers are neighbours in the buffer and lie together in at most 16 aligned bytes.
 static int64_t neighboursIn(BufferType buffer, LayoutAttr layout) {
