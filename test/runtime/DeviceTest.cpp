@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code for a GPU (device-fixture/) in the interpreter: values, parameters, what is absent, and every message.
-#include "runtime/Error.h"
 #include "test/runtime/DeviceCall.h"
-#include <algorithm>
 #include <numeric>
+#include <sstream>
 
 namespace taylor::test::device {
 namespace {

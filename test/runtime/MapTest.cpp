@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code that takes tensor maps (device-fixture/maps.json), in the interpreter and on the fake driver, and the
 // other code for tensors that no map describes: twice the queries, or three times.
-#include "runtime/Error.h"
 #include "runtime/cuda/Memory.h"
 #include "test/runtime/Fixture.h"
 #include "test/runtime/cuda/fake-driver.h"

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <optional>
 
 using namespace taylor::runtime;
 

@@ -3,7 +3,6 @@
 // around them.
 #include "Fixture.h"
 #include "runtime/ptx/TensorMap.h"
-#include <cstdio>
 #include <map>
 #include <set>
 

@@ -3,7 +3,6 @@
 // shared memory ("Canonical Layouts", as CuTe shapes and strides with a swizzle), and fragments ("Matrix
 // Fragments for wgmma.mma_async.m64nNk16").
 #include "Fixture.h"
-#include <cstdio>
 #include <random>
 
 namespace taylor::runtime::ptx {
