@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Reference/ScalarFunctions.h"
-#include "test/reference/Fixture.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
 
 using namespace taylor::reference;
 using Code = ScalarOpcode;
