@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/TaylorDialect.h"
-#include "dialect/Taylor/LocalSyntax.h"
+#include "dialect/Taylor/LocalSyntax.h" // IWYU pragma: keep, TaylorOps.cpp.inc calls it
 #include "dialect/Taylor/NearestName.h"
 #include "dialect/Tile/TileDialect.h"
 

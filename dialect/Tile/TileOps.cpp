@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Tile/TileDialect.h"
-#include "dialect/Tile/TileSyntax.h"
+#include "dialect/Tile/TileSyntax.h" // IWYU pragma: keep, TileOps.cpp.inc calls it
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
