@@ -3,7 +3,6 @@
 
 #include "TaylorVersion.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
-#include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"

@@ -3,7 +3,6 @@
 // taylor.spec, taylor.function and taylor.yield.
 #include "dialect/Sources.h"
 #include "dialect/Taylor/Annotation.h"
-#include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/NearestName.h"
 #include "dialect/Taylor/TaylorAttrs.h"
