@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Formula.h"
 #include "passes/Specification/MaskConditions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

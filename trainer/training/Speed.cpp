@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/torch/Gpus.h"
 #include "runtime/torch/Peak.h"
 #include "trainer/model/Gpus.h"
 #include "trainer/training/Beginning.h"
