@@ -30,12 +30,12 @@ CHUNKED = {"linear-relu": "", "softmax-taylor": "order=1", "elu-taylor": "order=
 REFUSED = 3  # TAYLOR_REFUSED: weights without a bound have no code in f16
 
 
-def find_faults(number, spec, channels, dtype, target, form="parallel"):
-    name = f"{spec.stem} {dtype} {channels} {target} {form}"
+def find_faults(number, spec, channels, dtype, target, form="parallel", *options):
+    name = " ".join([spec.stem, dtype, str(channels), target, form, *options])
     # Only the forward's iterations overlap.
     only = ["--forward-only"] if "overlap" in target else []
     values = [f"--set={CHUNKED[spec.stem]}"] if form == "chunked" and CHUNKED[spec.stem] else []
-    command = ["taylorc", spec, f"--target={target}", f"--dtype={dtype}", f"--head-dim={channels}", f"--form={form}", "--emit=asm", "-o", "-", *only, *values]
+    command = ["taylorc", spec, f"--target={target}", f"--dtype={dtype}", f"--head-dim={channels}", f"--form={form}", "--emit=asm", "-o", "-", *only, *values, *options]
     result = subprocess.run(command, capture_output=True, text=True)
     if dtype == "f16" and result.returncode == REFUSED:
         return None
@@ -58,9 +58,18 @@ def find_faults(number, spec, channels, dtype, target, form="parallel"):
 
 out.mkdir(parents=True, exist_ok=True)
 specs = sorted(folder.rglob("*.mlir"))
+named = {spec.stem: spec for spec in specs}
+# Other channels, documents, and the other ways of summing rows and of multiplying.
+OPTIONS = [(named["decay-gates"], 128, "bf16", "sm_90a", "parallel", "--documents"), (named["softmax"], 128, "bf16", "sm_90a+roles", "parallel", "--row-sums=atomic"),
+           (named["softmax"], 128, "bf16", "sm_90a", "parallel", "--row-sums=atomic"), (named["softmax"], 128, "bf16", "sm_90a", "parallel", "--documents"),
+           (named["linear-relu"], 128, "bf16", "sm_90a", "chunked", "--bf16-products=split"),
+           *((named["softmax-taylor"], channels, "bf16", "sm_90a", "parallel", "--bf16-products=split") for channels in (64, 128)),
+           *((named["softmax"], channels, "bf16", "sm_90a") for channels in (96, 192, 256)),
+           *((named[stem], 192, "bf16", "sm_90a") for stem in ("linear-cosine", "cosine-taylor", "window-and-recurrence"))]
 if full:
     problems = list(itertools.product(specs, (64, 128), ("bf16", "f16"), (*TARGETS, *OTHERS)))
     problems += itertools.product([spec for spec in specs if spec.stem in CHUNKED], (64, 128), ("bf16", "f16"), TARGETS, ["chunked"])
+    problems += OPTIONS
 else:
     # Each specification with two targets, in turn, so that all pairs of a target and a type, and of a target and channels, are there.
     chosen = [spec for spec in specs if spec.stem in SCARCE or spec.stem in DIFFERENT]
@@ -71,6 +80,7 @@ else:
     problems += [(spec, 128, "bf16", TARGETS[i % 2], "chunked") for i, spec in enumerate(spec for spec in specs if spec.stem in CHUNKED)]
     problems += [(spec, 128, "bf16", target) for spec in specs if spec.stem in ("softmax", "query-key-norm") for target in OTHERS[:2]]
     problems += [(spec, 64, "bf16", "sm_90a+computed") for spec in specs if spec.stem == "differential"]
+    problems += OPTIONS[:2]
     problems = list(dict.fromkeys(problems))
 faults, compiled, assembled = [], 0, set()
 problems = problems[share::shares]
