@@ -97,6 +97,29 @@ ParseResult parseBody(OpAsmParser &parser, OperationState &result,
   return success();
 }
 
+/// What specifications and functions end with: their form, whether they prepare keys, attributes, the body.
+template <typename Properties>
+ParseResult parseFormAndBody(OpAsmParser &parser, OperationState &result, Properties &properties,
+                             ArrayRef<OpAsmParser::Argument> arguments) {
+  if (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword(kPreparesKeys)))
+    properties.prepares_keys = parser.getBuilder().getUnitAttr();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  return parseBody(parser, result, arguments);
+}
+
+template <typename Container> void printFormAndBody(OpAsmPrinter &printer, Container op) {
+  if (op.getFormAttr())
+    printer << " form " << op.getFormAttr();
+  if (op.getPreparesKeys())
+    printer << " " << kPreparesKeys;
+  printer.printOptionalAttrDictWithKeyword(llvm::to_vector(op->getDiscardableAttrs()));
+  printer << " ";
+  printer.printRegion(op.getBody(), /*printEntryBlockArgs=*/false);
+}
+
 LogicalResult verifyForm(Operation *op, Attribute form) {
   if (form && !isa<tile::FormAttr>(form))
     return op->emitOpError("expected #tile.form<..> as its form, but got ") << form;
@@ -228,17 +251,12 @@ ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
   };
   NamedAttrList parameters;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseArgument) ||
-      (succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
-      (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form)))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword(kPreparesKeys)))
-    properties.prepares_keys = builder.getUnitAttr();
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+      (succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)))
     return failure();
   properties.arg_names = builder.getArrayAttr(names);
   properties.sources = builder.getArrayAttr(sources);
   properties.parameters = parameters.getDictionary(parser.getContext());
-  return parseBody(parser, result, arguments);
+  return parseFormAndBody(parser, result, properties, arguments);
 }
 
 void SpecOp::print(OpAsmPrinter &printer) {
@@ -256,13 +274,7 @@ void SpecOp::print(OpAsmPrinter &printer) {
   });
   printer << ")";
   printParameters(printer, getParameters());
-  if (getFormAttr())
-    printer << " form " << getFormAttr();
-  if (getPreparesKeys())
-    printer << " " << kPreparesKeys;
-  printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " ";
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  printFormAndBody(printer, *this);
 }
 
 void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
@@ -469,16 +481,11 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   NamedAttrList parameters;
   if ((succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
-      (succeeded(parser.parseOptionalKeyword("plan")) && parser.parseAttribute(properties.plan)) ||
-      (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form)))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword(kPreparesKeys)))
-    properties.prepares_keys = builder.getUnitAttr();
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+      (succeeded(parser.parseOptionalKeyword("plan")) && parser.parseAttribute(properties.plan)))
     return failure();
   properties.arg_names = builder.getArrayAttr(names);
   properties.parameters = parameters.getDictionary(parser.getContext());
-  return parseBody(parser, result, arguments);
+  return parseFormAndBody(parser, result, properties, arguments);
 }
 
 void FunctionOp::print(OpAsmPrinter &printer) {
@@ -501,13 +508,7 @@ void FunctionOp::print(OpAsmPrinter &printer) {
   printParameters(printer, getParameters());
   if (getPlanAttr())
     printer << " plan " << getPlanAttr();
-  if (getFormAttr())
-    printer << " form " << getFormAttr();
-  if (getPreparesKeys())
-    printer << " " << kPreparesKeys;
-  printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " ";
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  printFormAndBody(printer, *this);
 }
 
 void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {

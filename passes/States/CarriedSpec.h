@@ -5,7 +5,6 @@
 #ifndef TAYLOR_PASSES_STATES_CARRIEDSPEC_H
 #define TAYLOR_PASSES_STATES_CARRIEDSPEC_H
 
-#include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,9 +22,9 @@ enum class CarryMode {
 /// One specification, and what it carries.
 class CarriedSpec {
 public:
-  CarriedSpec(SpecOp spec, CarryMode mode)
-      : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec),
-        isTwin(spec.getSymName().ends_with(kTwinSuffix)) {}
+  /// A twin takes another one's place if it can, and is erased if it cannot.
+  CarriedSpec(SpecOp spec, CarryMode mode, bool isTwin)
+      : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec), isTwin(isTwin) {}
 
   /// An error; `wayOut` says what can be done. Of a twin, which no one asked for, it is a reason instead.
   mlir::LogicalResult refuse(mlir::Location at, const llvm::Twine &why, llvm::StringRef wayOut);

@@ -2,6 +2,7 @@
 //
 // A sequence in pieces: what one piece leaves behind is what the next begins from. Passes.td has the rule.
 #include "dialect/Refusal.h"
+#include "dialect/Taylor/Carried.h"
 #include "dialect/Tile/TileDialect.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
@@ -28,9 +29,9 @@ namespace {
 class StateCarrier {
 public:
   /// Features of states come in blocks of so many components.
-  StateCarrier(SpecOp spec, int64_t block, CarryMode mode)
-      : carried(spec, mode), places(carried), documents(carried, places), tokens(carried, places, documents),
-        decays(carried, places, documents, tokens.getRunningSums()),
+  StateCarrier(SpecOp spec, int64_t block, CarryMode mode, bool isTwin)
+      : carried(spec, mode, isTwin), places(carried), documents(carried, places),
+        tokens(carried, places, documents), decays(carried, places, documents, tokens.getRunningSums()),
         pairs(carried, places, documents, decays, block) {}
 
   LogicalResult run();
@@ -143,7 +144,7 @@ std::optional<CarryMode> CarryStates::chooseMode(SpecOp spec) const {
 }
 
 LogicalResult CarryStates::carry(SpecOp spec, CarryMode mode) {
-  StateCarrier carrier(spec, featureBlock, mode);
+  StateCarrier carrier(spec, featureBlock, mode, /*isTwin=*/false);
   if (failed(carrier.run()))
     return failure();
   numCarried += carrier.getCarried().getNumCarried();
@@ -152,7 +153,7 @@ LogicalResult CarryStates::carry(SpecOp spec, CarryMode mode) {
 
 /// Of two specifications one stays: the twin, if it can be, under the other's name.
 LogicalResult CarryStates::carryTwin(SpecOp twin, SpecOp other, CarryMode mode) {
-  StateCarrier carrier(twin, featureBlock, mode);
+  StateCarrier carrier(twin, featureBlock, mode, /*isTwin=*/true);
   CarriedSpec &carried = carrier.getCarried();
   if (succeeded(carrier.run())) {
     double bytes = carried.countBytes();

@@ -347,10 +347,8 @@ SmallVector<double> StateRewrite::weightsOf(const Piece &piece) const {
 
 double StateRewrite::getStateBytes() const {
   double channels = 0;
-  for (const StateValue &value : stateValues) {
-    auto type = value.array ? cast<ArrayType>(value.array.getType()) : ArrayType();
-    channels += type && !channelOf(type).empty() ? double(type.sizeOf(channelOf(type))) : 1;
-  }
+  for (const StateValue &value : stateValues)
+    channels += value.array ? double(countChannels(arrayTypeOf(value.array))) : 1;
   auto vectors = cast<ArrayType>(side.summed.getType());
   double features =
       pieces.empty() ? 0 : double(*Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());

@@ -6,6 +6,9 @@ import subprocess
 from typing import NamedTuple
 
 
+REFUSED = 3  # the exit status of taylorc and taylor-run where something is refused on purpose (TAYLOR_REFUSED of runtime/taylor.h)
+
+
 class Result(NamedTuple):
     passed: bool
     output: str  # of both streams

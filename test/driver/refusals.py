@@ -6,9 +6,11 @@ import pathlib
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
+from cases import REFUSED
+
 specs, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 out.mkdir(parents=True, exist_ok=True)
-REFUSED = 3  # TAYLOR_REFUSED
 
 
 def expect(status, message, *command, text=None):

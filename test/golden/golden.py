@@ -30,6 +30,9 @@ import sys
 from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Inputs"))
+from cases import REFUSED
+
 SPECS = HERE.parents[1] / "examples" / "specs"
 DEFAULTS = {"share": "0/1", "only": "", "jobs": "1", "bin": str(HERE.parents[1] / "build" / "bin"), "corpus": str(HERE / "corpus.txt"), "text": ""}
 TYPES = ["f32", "bf16", "f16", "f64"]
@@ -40,7 +43,6 @@ TARGETS = {"x86-64-v4": TYPES, "x86-64-v3": ["f32", "bf16"], "sapphirerapids": [
 TILE_TARGETS = ["x86-64-v4", "sm_80", "sm_90a"]  # tile sizes are a target's
 # Fewer channels than by default: the same code, with shorter loops.
 CHANNELS = 32
-REFUSED = 3  # taylorc's exit status (TAYLOR_REFUSED)
 # Series have states up to a few orders.
 SERIES = re.compile(r"-taylor(-as-coded)?$")
 FORMS = {"parallel": ["--form=parallel"], "chunked": ["--form=chunked"], "recurrent": ["--form=recurrent"], "states": ["--form=parallel", "--states", "--decode=state"],

@@ -24,6 +24,19 @@
 // WARNED: warning: a mass without orders 0 and 1 has few digits as a recurrence
 // WARNED-NOT: warning
 
+// The name alone makes no twin: what is asked for is refused by a message.
+// RUN: not taylor-opt %t/alone.mlir --taylor-carry-states=recurrent 2>&1 | FileCheck %s --check-prefix=ALONE
+// ALONE: error: unsupported recurrent form: 'exp' of a pair
+
+//--- alone.mlir
+!q = !taylor.array<[b, h, t, d = 4], f32>
+!k = !taylor.array<[b, g, u, d = 4], f32>
+!v = !taylor.array<[b, g, u, e = 5], f32>
+!o = !taylor.array<[b, h, t, e = 5], f32>
+taylor.spec @f.recurrent(%q: !q, %k: !k, %v: !v) {
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(exp(s), %v) : !q, !k, !v -> !o
+  taylor.yield %o : !o
+}
 //--- sum.mlir
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, g, u, d = 4], f32>

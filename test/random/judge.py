@@ -10,11 +10,10 @@ import sys
 from typing import NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
-from cases import run_cases
+from cases import REFUSED, run_cases
 
-# What is refused with a message that says how to mend it is no failure: by the compiler, whose exit status taylor-run hands on (TAYLOR_REFUSED), and what no
-# mask of a random specification promises.
-REFUSED = 3
+# What is refused with a message that says how to mend it is no failure: by the compiler, whose exit status taylor-run hands on, and what no mask of a
+# random specification promises.
 NO_KEY = "expected a mask by which a query sees some key, but "
 # Of a processor, for each program that a run starts: other work on the machine does not count. What sleeps is ended later.
 SECONDS, SECONDS_ASLEEP = 120, 1800

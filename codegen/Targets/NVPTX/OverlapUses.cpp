@@ -95,12 +95,9 @@ bool UseRotation::collect() {
 /// Whether a thread computes many steps for each element. ptxas mixes them with those of others: one more
 /// tile in f32 is alive, of arguments or of results.
 static bool isLong(tile::MapOp map) {
-  return map
-      .walk([](Operation *op) {
-        return isa<math::TanhOp, math::Log1pOp, math::LogOp, math::ErfOp>(op) ? WalkResult::interrupt()
-                                                                              : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return llvm::any_of(*map.getBlock(), [](Operation &op) {
+    return isa<math::TanhOp, math::Log1pOp, math::LogOp, math::ErfOp>(op);
+  });
 }
 
 int64_t UseRotation::countRegisters() {

@@ -2,9 +2,9 @@
 """usage: calls.py [--taylorc=PROGRAM] [--target=sm_80] [--dtype=bf16] [--tokens=1024] [--channels=64]: what one call starts and moves, from its tile programs.
 No GPU is needed.
 
-For softmax, a norm, a gate, a layer norm, a series and linear attention, forward and backward: kernels of the call, and bytes of global memory, where each kernel reads and
-writes each of its arrays once (what its blocks read again is taken to come from a cache). Bytes are given in units of one tensor of queries; the call has
-16,384 tokens of 2048 channels. A gradient that is asked for counts, as in training; masks leave nothing out."""
+For softmax, a norm, a gate, a layer norm, a series and linear attention, forward and backward: kernels of the call, and bytes of global memory, where each
+kernel reads and writes each of its arrays once (what its blocks read again is taken to come from a cache). Bytes are given in units of one tensor of queries;
+the call has 16,384 tokens of 2048 channels. A gradient that is asked for counts, as in training; masks leave nothing out."""
 import math
 import pathlib
 import re

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from cases import REFUSED
 from machine_code import assemble_products, find_nvdisasm, spills_in_loops
 from specifications import DIFFERENT
 
@@ -27,7 +28,6 @@ OTHERS = ("sm_90a+computed", "sm_90a+lengths", "sm_90a+roles+lengths", "sm_90a+e
 SCARCE = {"alibi": 128, "cumulative-gate": 128, "decay-gates": 128, "query-key-norm": 128, "relative-bias": 64, "softmax-mass-gate": 128, "softmax-soft-cap": 64, "softplus": 64}
 # The chunked form of sums of finitely many orders: dk and dv within a chunk of 128 channels spilled with 64 queries.
 CHUNKED = {"linear-relu": "", "softmax-taylor": "order=1", "elu-taylor": "order=2", "cosine-taylor": "order=2"}
-REFUSED = 3  # TAYLOR_REFUSED: weights without a bound have no code in f16
 
 
 def find_faults(number, spec, channels, dtype, target, form="parallel", *options):
@@ -37,7 +37,7 @@ def find_faults(number, spec, channels, dtype, target, form="parallel", *options
     values = [f"--set={CHUNKED[spec.stem]}"] if form == "chunked" and CHUNKED[spec.stem] else []
     command = ["taylorc", spec, f"--target={target}", f"--dtype={dtype}", f"--head-dim={channels}", f"--form={form}", "--emit=asm", "-o", "-", *only, *values, *options]
     result = subprocess.run(command, capture_output=True, text=True)
-    if dtype == "f16" and result.returncode == REFUSED:
+    if dtype == "f16" and result.returncode == REFUSED:  # weights without a bound
         return None
     assert result.returncode == 0, f"{name}: {result.stderr}"
     if hash(result.stdout) in assembled:  # the text of another target, as where a word changes nothing
