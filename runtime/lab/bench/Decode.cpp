@@ -3,12 +3,12 @@
 #include "runtime/Error.h"
 #include "runtime/lab/bench/Commands.h"
 #include "runtime/lab/bench/Measure.h"
+#include "runtime/lab/bench/Opponents.h"
 #include "runtime/torch/Parallel.h"
 #include <ATen/Parallel.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 namespace taylor::bench {
@@ -70,10 +70,10 @@ void stream(const std::vector<at::Tensor> &tensors, bool writes) {
     parallelFor(nullptr, pass.tasks, part, &pass);
 }
 
-template <typename Body> double microseconds(Body body) {
-  auto start = std::chrono::steady_clock::now();
+template <typename Body> double microseconds(bool cpuClock, Body body) {
+  double start = secondsBy(cpuClock);
   body();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return 1e6 * (secondsBy(cpuClock) - start);
 }
 
 Attention makeAttention(const Request &request, const std::string &kind) {
@@ -155,57 +155,86 @@ StepCall makeCall(const Manifest &manifest, const Request &request) {
   return call;
 }
 
-/// Medians in microseconds, and of the loop's time over that of the step next to it.
+/// Microseconds of each round: the step, the loop next to it, and the same step of other artifacts.
 struct StepTimes {
-  double step, plain, fraction;
-  size_t rounds;
+  std::vector<double> steps, streams;
+  std::vector<std::vector<double>> others;
 };
 
-StepTimes measureSteps(const Attention &attention, const StepCall &call, double seconds) {
-  std::vector<double> steps, streams, ratios;
-  double passed = 0;
-  for (int round = 0; round < 5 || passed < seconds * 1e6; ++round) {
-    double step = microseconds([&] { call.run(attention); });
-    double plain = microseconds([&] { stream(call.memory, call.isRecurrent); });
-    passed += step + plain;
-    if (round < 2)
-      continue;
-    steps.push_back(step);
-    streams.push_back(plain);
-    ratios.push_back(plain / step);
+StepTimes measureSteps(const Attention &attention, const std::vector<Attention> &others, const StepCall &call,
+                       const Request &request) {
+  StepTimes times;
+  times.others.resize(others.size());
+  bool cpuClock = request.clock == "cpu";
+  auto timeStep = [&](const Attention &of) { return microseconds(cpuClock, [&] { call.run(of); }); };
+  double end = secondsBy(false) + request.seconds;
+  for (int64_t round = 0; round < request.rounds + 2 || secondsBy(false) < end; ++round) {
+    double step = timeStep(attention);
+    double plain = microseconds(cpuClock, [&] { stream(call.memory, call.isRecurrent); });
+    bool isWarm = round >= 2;
+    if (isWarm) {
+      times.steps.push_back(step);
+      times.streams.push_back(plain);
+    }
+    for (size_t i = 0; i < others.size(); ++i) {
+      double other = timeStep(others[i]);
+      if (isWarm)
+        times.others[i].push_back(other);
+      stream(call.memory, call.isRecurrent); // before each step the same
+    }
   }
-  return {median(steps), median(streams), median(ratios), steps.size()};
+  return times;
+}
+
+/// What artifacts took next to the row's own step.
+void compare(const StepTimes &times, const std::vector<std::string> &opponents, Json &row) {
+  for (size_t i = 0; i < opponents.size(); ++i) {
+    row["ratio"][opponents[i]] = round3(medianOfRatios(times.others[i], times.steps));
+    if (auto interval = intervalOfRatios(times.others[i], times.steps))
+      row["interval"][opponents[i]] = {round3(interval->first), round3(interval->second)};
+  }
 }
 
 } // namespace
 
-Json benchDecode(const Request &request, const std::string &kind) {
+Json benchDecode(const Request &request, const std::string &kind, const std::vector<std::string> &opponents) {
+  if (request.clock == "cpu" && request.threads != 1)
+    runtime::fail("requires --threads 1 with --clock cpu: waiting threads use processor time too");
   if (request.threads > 0)
     at::set_num_threads(int(request.threads));
   const Attention attention = makeAttention(request, kind);
+  std::vector<Attention> others;
+  for (const std::string &file : opponents)
+    others.push_back(loadOpponent(file, attention.manifest(), request));
   const StepCall call = makeCall(attention.manifest(), request);
-  const StepTimes times = measureSteps(attention, call, request.seconds);
+  const StepTimes times = measureSteps(attention, others, call, request);
+  double step = median(times.steps), plain = median(times.streams);
+  double fraction = medianOfRatios(times.streams, times.steps);
   const char *form = call.isRecurrent ? "recurrent" : "parallel";
   auto bytes = double(call.bytes());
   double mebibytes = bytes / (1 << 20);
-  double speed = bytes / times.step * 1e-3, plainSpeed = bytes / times.plain * 1e-3;
+  double speed = bytes / step * 1e-3, plainSpeed = bytes / plain * 1e-3;
   Json row = {{"command", "decode"},
               {"spec", request.spec},
               {"shape", request.shape.text()},
               {"dtype", request.dtype},
               {"form", form},
               {"threads", at::get_num_threads()},
-              {"rounds", times.rounds},
-              {"us", round3(times.step)},
+              {"rounds", times.steps.size()},
+              {"us", round3(step)},
               {"bytes", call.bytes()},
               {"mebibytes", round3(mebibytes)},
               {"gigabytes_per_s", round3(speed)},
               {"plain_gigabytes_per_s", round3(plainSpeed)},
-              {"bandwidth_fraction", round3(times.fraction)}};
+              {"bandwidth_fraction", round3(fraction)}};
   if (request.settings.size())
     row["settings"] = request.settings;
-  printf("%-40s %-10s %10.1f us  %9.2f MiB  %7.1f GB/s of %7.1f: %5.1f %%\n", request.shape.text().c_str(),
-         form, times.step, mebibytes, speed, plainSpeed, 100 * times.fraction);
+  compare(times, opponents, row);
+  printf("%-40s %-10s %10.1f us  %9.2f MiB  %7.1f GB/s of %7.1f: %5.1f %%", request.shape.text().c_str(),
+         form, step, mebibytes, speed, plainSpeed, 100 * fraction);
+  for (size_t i = 0; i < opponents.size(); ++i)
+    printf("   %s %.3fx", opponents[i].c_str(), row["ratio"][opponents[i]].get<double>());
+  printf("\n");
   fflush(stdout);
   return Json::array({row});
 }

@@ -13,16 +13,12 @@
 #include <torch/csrc/autograd/autograd.h>
 
 namespace taylor::bench {
-namespace {
 
-/// Seconds of the wall, or of this process's threads together, which a busy machine disturbs less.
-double now(bool cpu) {
+double secondsBy(bool cpuClock) {
   timespec time;
-  clock_gettime(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  clock_gettime(cpuClock ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
-
-} // namespace
 
 Runner::Runner(const Contender &contender, const std::vector<at::Tensor> &inputs, bool cpuClock)
     : contender(contender), inputs(inputs), cpuClock(cpuClock) {
@@ -35,9 +31,9 @@ Runner::Runner(const Contender &contender, const std::vector<at::Tensor> &inputs
 
 double Runner::time(const std::string &direction) {
   prepare(direction);
-  double begin = now(cpuClock);
+  double begin = secondsBy(cpuClock);
   auto results = run(direction);
-  return 1e3 * (now(cpuClock) - begin);
+  return 1e3 * (secondsBy(cpuClock) - begin);
 }
 
 int64_t Runner::memory(const std::string &direction) {
@@ -120,8 +116,13 @@ std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> va
 
 double Rounds::ratio(size_t contender, size_t over) const { return medianOfRatios(ms[contender], ms[over]); }
 
+std::optional<std::pair<double, double>> intervalOfRatios(const std::vector<double> &a,
+                                                          const std::vector<double> &b) {
+  return intervalOfMedian(ratiosOf(a, b));
+}
+
 std::optional<std::pair<double, double>> Rounds::interval(size_t contender, size_t over) const {
-  return intervalOfMedian(ratiosOf(ms[contender], ms[over]));
+  return intervalOfRatios(ms[contender], ms[over]);
 }
 
 Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners) {

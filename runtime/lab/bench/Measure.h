@@ -51,9 +51,17 @@ Rounds measure(const Request &request, const std::string &direction, std::vector
 /// The median over rounds of a's number over b's of the same round.
 double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b);
 
+/// Between which two numbers that median lies with 95 % confidence; empty for fewer than 6 rounds.
+std::optional<std::pair<double, double>> intervalOfRatios(const std::vector<double> &a,
+                                                          const std::vector<double> &b);
+
 /// Between which two of the values the median of what they are drawn from lies with 95 % confidence, by the
 /// binomial distribution of how many are below it; empty for fewer than 6 values.
 std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> values);
+
+/// Seconds of the wall since some moment, or of this process's threads together, which a busy machine
+/// disturbs less.
+double secondsBy(bool cpuClock);
 
 /// To three digits after the point.
 double round3(double x);

@@ -86,19 +86,18 @@ void requireSameInputs(const Manifest &ours, const Manifest &theirs, const std::
   }
 }
 
-/// Another artifact, which takes the same inputs in the same order.
-Contender makeArtifact(const std::string &file, const Manifest &manifest, const Request &request) {
+} // namespace
+
+Attention loadOpponent(const std::string &file, const Manifest &manifest, const Request &request) {
   AttentionOptions options = request.attention();
   options.spec = file;
   options.parameters.clear();
   options.mask.clear();
   options.form.clear();
-  auto attention = std::make_shared<Attention>(options);
-  requireSameInputs(manifest, attention->manifest(), file);
-  return {file, [attention](const std::vector<at::Tensor> &inputs) { return attention->call(inputs); }};
+  Attention attention(options);
+  requireSameInputs(manifest, attention.manifest(), file);
+  return attention;
 }
-
-} // namespace
 
 Contender makeOpponent(const std::string &name, const Manifest &manifest, const Request &request) {
   if (name == "sdpa")
@@ -106,7 +105,9 @@ Contender makeOpponent(const std::string &name, const Manifest &manifest, const 
   if (name == "eager")
     return makeEager(request);
   if (name.ends_with(".so"))
-    return makeArtifact(name, manifest, request);
+    return {name, [attention = loadOpponent(name, manifest, request)](const std::vector<at::Tensor> &inputs) {
+              return attention.call(inputs);
+            }};
   fail("expected opponents sdpa, eager or FILE.so, but got '", name, "'");
 }
 

@@ -14,6 +14,10 @@ struct Contender {
   bool isOurs = true;
 };
 
+/// The attention of an artifact's file, which takes the inputs of `manifest` in the same order. Throws
+/// runtime::Error where it does not.
+Attention loadOpponent(const std::string &file, const Manifest &manifest, const Request &request);
+
 /// `sdpa`: torch's scaled_dot_product_attention on the arrays [b,h,t,d], [b,g,u,d] and [b,g,u,e], softmax
 /// whatever the specification is; `eager`: the specification as plain PyTorch code (taylorc --emit=torch),
 /// run as TorchScript; `FILE.so`: another artifact with the same inputs. Throws runtime::Error.

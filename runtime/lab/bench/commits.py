@@ -3,20 +3,27 @@
 """Times kernels of an older compiler next to those of today's, both loaded into one process and called in turn.
 
     git worktree add ../old COMMIT     # build taylorc there
-    python runtime/lab/bench/commits.py --old ../old/build/bin/taylorc --json new.json          # 6 minutes
+    python runtime/lab/bench/commits.py --old ../old/build/bin/taylorc --json new.json
     python runtime/lab/bench/commits.py --table new.json
 
-A row is a specification, a target, a dtype and a direction: the median over rounds of the old kernel's time over the
-new one's, and the interval in which that ratio lies with 95 % confidence. One thread, by processor time, so that other
-work on the machine disturbs little. A row whose interval lies below 1 - BOUND is measured once more with the two
-kernels' places in the process exchanged: which of two equal kernels is faster may depend on where their memory lies.
-Only what is slower in both places counts. Exit status: 0; 1 where a row is slower; 2 for bad arguments."""
+A row is a specification, a target, a dtype, a form and a direction: the median over rounds of the old kernel's time
+over the new one's, and the interval in which that ratio lies with 95 % confidence. Forms are those of attention
+(parallel, chunked), a step of decoding (state, cache), and `compile`: the time that the compilers themselves take, in
+turn. One thread, by processor time, so that other work on the machine disturbs little.
+
+Where both artifacts have the same machine code and constants, their times are the same: such a row is said to be so,
+and not measured. A row whose interval lies below 1 - BOUND is measured once more with the two kernels' places in the
+process exchanged: which of two equal kernels is faster may depend on where their memory lies. Only what is slower in
+both places counts. Exit status: 0; 1 where a row is slower; 2 for bad arguments."""
 import argparse
 import json
 import math
 import os
 import pathlib
 import re
+import resource
+import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,7 +33,9 @@ from arguments import expression
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SPECS = ROOT / "examples" / "specs"
 GROUPS = ["native:f32:parallel", "native:bf16:parallel", "x86-64-v3:f32:parallel", "x86-64-v3:bf16:parallel",
-          "native:f32:chunked", "x86-64-v3:f32:chunked"]
+          "native:f32:chunked", "x86-64-v3:f32:chunked", "native:f32:state", "native:f32:cache", "native:bf16:cache",
+          "native:f32:compile"]
+DECODE = ("state", "cache")
 
 
 def failed(message, status=2):
@@ -37,46 +46,94 @@ def failed(message, status=2):
 def compile_with(compiler, spec, group, head_dim, to):
     """Whether the compiler made the kernel: not each specification has each form."""
     target, dtype, form = group.split(":")
+    options = [f"--decode={form}"] if form in DECODE else [f"--form={'auto' if form == 'compile' else form}"]
     command = [compiler, spec, "--quiet", f"--head-dim={head_dim}", f"--target={target}", f"--dtype={dtype}",
-               f"--form={form}", "-o", to]
+               *options, "-o", to]
     done = subprocess.run([str(part) for part in command], stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode and form == "parallel":
         failed(f"'{' '.join(map(str, command))}' ended with {done.returncode}:\n{done.stderr.rstrip()}")
     return done.returncode == 0
 
 
-def measure(options, one, other, dtype, length):
+def code_of(path):
+    """Machine code and constants of a shared object: its sections .text and .rodata (ELF, 64 bits)."""
+    file = path.read_bytes()
+    (table,), (size, count, names) = struct.unpack_from("<Q", file, 40), struct.unpack_from("<3H", file, 58)
+    # Of each section: its name's place, and where its bytes are.
+    sections = [struct.unpack_from("<I20xQQ", file, table + i * size) for i in range(count)]
+    first = sections[names][1]
+    name_at = {file[first + at:file.index(b"\0", first + at)]: file[begin:begin + length] for at, begin, length in sections}
+    return name_at[b".text"], name_at.get(b".rodata")
+
+
+def measure(options, one, other, dtype, form):
     """By direction, the ratio of the other kernel's time to the first one's, and its interval."""
     batch, heads, head_dim = options.shape
+    length = options.tokens * (1 if form == "parallel" else 4)
+    if form in DECODE:
+        command = ["decode", "--shape", f"b={batch},h={heads},t=1,u={1 if form == 'state' else length},d={head_dim}"]
+    else:
+        command = ["attention", "--direction=forward,backward", "--shape", f"{batch},{heads},{length},{head_dim}"]
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        command = [options.bin / "taylor-bench", "attention", "--spec", one, "--against", other, "--dtype", dtype,
-                   "--direction=forward,backward", "--shape", f"{batch},{heads},{length},{head_dim}", "--threads=1",
+        command = [options.bin / "taylor-bench", *command, "--spec", one, "--against", other, "--dtype", dtype, "--threads=1",
                    "--clock=cpu", f"--rounds={options.rounds}", f"--seconds={options.seconds}", "--json", file.name]
         done = subprocess.run([str(part) for part in command], stdout=subprocess.DEVNULL, check=False)
         if done.returncode:
             failed(f"'{' '.join(map(str, command))}' ended with {done.returncode}")
         rows = json.loads(pathlib.Path(file.name).read_text())
-    return {row["direction"]: [*row["ratio"].values(), *next(iter(row["interval"].values()))] for row in rows}
+    return {row.get("direction", "step"): [*row["ratio"].values(), *next(iter(row["interval"].values()))] for row in rows}
+
+
+def interval_of_median(values):
+    """Between which two of the values the median of what they are drawn from lies with 95 % confidence."""
+    count, below = len(values), 0
+    while sum(math.comb(count, i) for i in range(below + 2)) <= 0.025 * 2 ** count:
+        below += 1
+    values = sorted(values)
+    return values[below], values[-1 - below]
+
+
+def time_compilers(options, spec, group, folder):
+    """The ratio of the old compiler's processor time to today's, each of which runs in turn, and its interval."""
+    def seconds(compiler):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        compile_with(compiler, spec, group, options.shape[2], folder / "timed.so")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    new = options.bin / "taylorc"
+    ratios = [seconds(options.old) / seconds(new) for _ in range(options.rounds)]
+    return statistics.median(ratios), *interval_of_median(ratios)
+
+
+def measure_spec(options, group, spec, folder):
+    """Rows by direction; none where a compiler makes no such kernel."""
+    _, dtype, form = group.split(":")
+    new, old = folder / "new.so", folder / "old.so"
+    if not all(compile_with(compiler, spec, group, options.shape[2], to)
+               for compiler, to in ((options.bin / "taylorc", new), (options.old, old))):
+        return
+    if form == "compile":
+        ratio, low, high = time_compilers(options, spec, group, folder)
+        yield "compiler", {"ratio": ratio, "interval": [low, high]}
+        return
+    if code_of(new) == code_of(old) and not options.measure_same:
+        for direction in ["step"] if form in DECODE else ["forward", "backward"]:
+            yield direction, {"ratio": 1, "interval": [1, 1], "same": True}
+        return
+    exchanged = None
+    for direction, (ratio, low, high) in measure(options, new, old, dtype, form).items():
+        row = {"ratio": ratio, "interval": [low, high]}
+        if high < 1 - options.bound:
+            exchanged = exchanged or measure(options, old, new, dtype, form)
+            row["exchanged"] = [1 / exchanged[direction][i] for i in (0, 2, 1)]
+        yield direction, row
 
 
 def measure_group(options, group, folder):
-    target, dtype, form = group.split(":")
-    new, old = folder / "new.so", folder / "old.so"
     for spec in sorted(SPECS.glob("*.mlir")) + sorted(SPECS.glob("beyond/*.mlir")):
-        if not options.only.search(spec.stem):
-            continue
-        if not all(compile_with(compiler, spec, group, options.shape[2], to)
-                   for compiler, to in ((options.bin / "taylorc", new), (options.old, old))):
-            continue
-        length = options.tokens * (4 if form == "chunked" else 1)
-        rows = measure(options, new, old, dtype, length)
-        exchanged = None
-        for direction, (ratio, low, high) in rows.items():
-            row = {"ratio": ratio, "interval": [low, high]}
-            if high < 1 - options.bound:
-                exchanged = exchanged or measure(options, old, new, dtype, length)
-                row["exchanged"] = [1 / exchanged[direction][i] for i in (0, 2, 1)]
-            yield f"{spec.stem}, {target}, {dtype}, {form}, {direction}", row
+        if options.only.search(spec.stem):
+            for direction, row in measure_spec(options, group, spec, folder):
+                yield f"{spec.stem}, {group.replace(':', ', ')}, {direction}", row
 
 
 def is_slower(row, bound):
@@ -89,12 +146,15 @@ def table(measured):
     groups = {}
     for name, row in measured["rows"].items():
         spec, group = name.split(", ", 1)
-        groups.setdefault(group, []).append((row["ratio"], spec))
-    lines = ["| | rows | geometric mean | least | largest |", "|---|---|---|---|---|"]
+        groups.setdefault(group, []).append((row["ratio"], spec, row.get("same", False)))
+    lines = ["| | rows | of the same code | geometric mean of the others | least | largest |", "|---|---|---|---|---|---|"]
     for group, rows in groups.items():
-        mean = math.exp(sum(math.log(ratio) for ratio, _ in rows) / len(rows))
-        (least, of), (most, by) = min(rows), max(rows)
-        lines.append(f"| {group} | {len(rows)} | {mean:.2f} | {least:.2f}, {of} | {most:.2f}, {by} |")
+        others = [(ratio, spec) for ratio, spec, same in rows if not same]
+        cells = ["", "", ""]
+        if others:
+            mean = math.exp(sum(math.log(ratio) for ratio, _ in others) / len(others))
+            cells = [f"{mean:.2f}", *(f"{ratio:.2f}, {spec}" for ratio, spec in (min(others), max(others)))]
+        lines.append(f"| {group} | {len(rows)} | {len(rows) - len(others)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -115,6 +175,12 @@ def sizes(text):
     return [int(part) for part in text.split(",")]
 
 
+def rounds(text):
+    if not text.isdigit() or int(text) < 6:
+        raise argparse.ArgumentTypeError(f"expected at least 6 rounds, fewer have no interval, but got '{text}'")
+    return int(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--old", type=pathlib.Path, help="the older taylorc")
@@ -123,8 +189,9 @@ def main():
     parser.add_argument("--groups", default=",".join(GROUPS), help="TARGET:DTYPE:FORM, by comma (default: %(default)s)")
     parser.add_argument("--only", default=re.compile(""), type=expression, metavar="REGEX", help="specifications (default: all)")
     parser.add_argument("--shape", type=sizes, default=[1, 2, 64], metavar="B,H,D", help="sizes (default: 1,2,64)")
-    parser.add_argument("--tokens", type=int, default=1024, help="tokens; chunked forms take four times as many (default: 1024)")
-    parser.add_argument("--rounds", type=int, default=15, help="least rounds of a row (default: 15)")
+    parser.add_argument("--tokens", type=int, default=1024, help="tokens; other forms take four times as many (default: 1024)")
+    parser.add_argument("--measure-same", action="store_true", help="measure rows of the same code too")
+    parser.add_argument("--rounds", type=rounds, default=15, help="least rounds of a row (default: 15)")
     parser.add_argument("--seconds", type=float, default=0.4, help="time for a row (default: 0.4)")
     parser.add_argument("--bound", type=float, default=0.02, help="part by which a row may be slower (default: 0.02)")
     parser.add_argument("--json", type=pathlib.Path, help="file to write the rows to")
@@ -149,7 +216,8 @@ def main():
         for group in options.groups.split(","):
             for name, row in measure_group(options, group, pathlib.Path(folder)):
                 measured["rows"][name] = row
-                print(f"{name}: {row['ratio']:.3f} ({row['interval'][0]:.3f} to {row['interval'][1]:.3f})", flush=True)
+                found = "the same code" if row.get("same") else f"{row['ratio']:.3f} ({row['interval'][0]:.3f} to {row['interval'][1]:.3f})"
+                print(f"{name}: {found}", flush=True)
                 temporary = options.json.with_name(options.json.name + ".part")
                 temporary.write_text(json.dumps(measured, indent=1) + "\n")
                 temporary.replace(options.json)

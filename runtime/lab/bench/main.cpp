@@ -74,11 +74,28 @@ void addShape(CLI::App *command, Arguments &arguments, const std::string &fallba
       ->capture_default_str();
 }
 
-void addOpponents(CLI::App *command, Request &request, std::vector<std::string> &directions,
-                  std::vector<std::string> &opponents) {
+void addRounds(CLI::App *command, Request &request) {
   command->add_option("--rounds", request.rounds, "least rounds of each row, whatever time they take")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+}
+
+void addThreads(CLI::App *command, Request &request) {
+  command->add_option("--threads", request.threads, "threads of torch's pool; 0: all processors")
+      ->capture_default_str();
+}
+
+void addClock(CLI::App *command, Request &request) {
+  command
+      ->add_option("--clock", request.clock,
+                   "clock: wall, or cpu (this process's processor time, for one thread on a busy machine)")
+      ->check(CLI::IsMember({"wall", "cpu"}))
+      ->capture_default_str();
+}
+
+void addOpponents(CLI::App *command, Request &request, std::vector<std::string> &directions,
+                  std::vector<std::string> &opponents) {
+  addRounds(command, request);
   command->add_option("--direction", directions, "directions to time")
       ->delimiter(',')
       ->check(CLI::IsMember({"forward", "backward", "both"}))
@@ -104,8 +121,7 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
   addCommon(command, arguments);
   addShape(command, arguments, "1,16,1024,64");
   addOpponents(command, arguments.request, arguments.directions, arguments.opponents);
-  command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
-      ->capture_default_str();
+  addThreads(command, arguments.request);
   command
       ->add_option("--logits", arguments.request.logits,
                    "factor of the queries, and so of logits: 60 makes most weights vanish")
@@ -115,11 +131,7 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
                    "order of inputs in memory: bhtd, or bthd, as a projection leaves them")
       ->check(CLI::IsMember({"bhtd", "bthd"}))
       ->capture_default_str();
-  command
-      ->add_option("--clock", arguments.request.clock,
-                   "clock: wall, or cpu (this process's processor time, for one thread on a busy machine)")
-      ->check(CLI::IsMember({"wall", "cpu"}))
-      ->capture_default_str();
+  addClock(command, arguments.request);
   command->footer(
       "\nRows:\n"
       "  ms                 median time\n"
@@ -153,8 +165,7 @@ CLI::App *addForms(CLI::App &app, Arguments &arguments, FormsOptions &options, s
                       "specification with a parameter `order`");
   options.directions = {"both"};
   addOpponents(command, arguments.request, options.directions, options.opponents);
-  command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
-      ->capture_default_str();
+  addThreads(command, arguments.request);
   command->footer("\nRows are those of `attention`, one for each form, with its name and order; ratio is the "
                   "time of another over the row's.\nThe row of auto names the form in which it runs.");
   return command;
@@ -226,11 +237,21 @@ CLI::App *addDecode(CLI::App &app, Arguments &arguments, std::string &kind) {
           "finitely many orders)")
       ->check(CLI::IsMember({"auto", "state", "cache"}))
       ->capture_default_str();
-  command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
-      ->capture_default_str();
+  command
+      ->add_option("--against", arguments.opponents,
+                   "files of artifacts with the same inputs, whose steps take turns with this one's")
+      ->delimiter(',')
+      ->check(CLI::Validator(
+          [](const std::string &name) {
+            return name.ends_with(".so") ? "" : "expected FILE.so, but got '" + name + "'";
+          },
+          "{FILE.so}"));
+  addRounds(command, arguments.request);
+  addThreads(command, arguments.request);
+  addClock(command, arguments.request);
   command->footer(
       "\nbandwidth_fraction: the plain loop's time over the step's, median over rounds. The loop reads and "
-      "writes states,\nand reads keys and values.");
+      "writes states,\nand reads keys and values. ratio: another artifact's time over the step's.");
   return command;
 }
 
@@ -431,7 +452,7 @@ int run(int argc, char **argv) {
     return forEach(arguments, [&](const Request &request) {
       return *attention  ? benchAttention(request, arguments.directions, arguments.opponents)
              : *forms    ? benchForms(formsOptions, request)
-             : *decode   ? benchDecode(request, decodeKind)
+             : *decode   ? benchDecode(request, decodeKind, decodeArguments.opponents)
              : *overhead ? benchOverhead(request)
                          : benchCompile(request);
     });
