@@ -16,7 +16,7 @@
 
 namespace taylor {
 
-/// A degree per exponent. Zero is of every degree, so it has none (`any`).
+/// One degree p[k] per exponent. The number 0 has every degree (`any`).
 struct Degree {
   bool any = false;
   llvm::SmallVector<double, 2> p;
@@ -26,31 +26,33 @@ struct Degree {
   }
 };
 
-/// One exponential over the same visible pairs, wherever the function computes it: in the forward and, again,
-/// in the backward.
+/// One exponential over the same visible pairs, at all places that compute it: the forward, and the backward
+/// again.
 struct Exponent {
-  /// The first operation that computes it provides its maximum; where it computes several, the maximum of
-  /// them all.
+  /// The first operation that computes it, which also computes its maximum: the maximum of all exponents of
+  /// that operation.
   PairwiseOp provider;
   llvm::SmallVector<std::pair<PairwiseOp, mlir::math::ExpOp>> sites;
-  /// The exponent whose maximum this one shares; itself at first.
+  /// Number of the exponent whose maximum this one uses; at first its own.
   unsigned leader = 0;
   bool enabled = true;
   /// Whether a factor exp(-m) was made, for which m >= 0 is needed.
   bool floored = false;
 };
 
-/// The exponentials of a function or specification that differ from key to key of a row, each its own leader.
+/// The exponentials of a function or specification that differ between the keys of a row, each its own
+/// leader.
 llvm::SmallVector<Exponent> findExponents(mlir::Block &block);
 
+/// The exponentials of a function or specification from which a maximum can be subtracted, and what has to be
+/// multiplied elsewhere so that the function stays the same. Exponents are given up until everything that
+/// leaves a row has degree 0.
 class DegreeAnalysis {
 public:
-  /// Finds the exponentials of a function or specification and its degrees, giving up exponents until what is
-  /// left cancels.
   explicit DegreeAnalysis(mlir::Block &block);
 
-  /// A factor to put on an operand, of an operation in a region or of one over arrays: exp(sum of by.p[k]
-  /// m_k), all p <= 0. On a logarithm's result it is a summand instead.
+  /// An operand, in a region or of an operation on arrays, that must be multiplied by exp(sum over k of
+  /// by.p[k] m_k), where all p <= 0. To a logarithm's result the exponent is added instead.
   struct Factor {
     mlir::OpOperand *operand;
     Degree by;
@@ -64,29 +66,30 @@ public:
   unsigned leaderOf(unsigned exponent) const;
 
 private:
-  /// Of several exponents of one operation, those that may have no maximum stay as they are written.
+  /// Where several exponents of one operation cannot share a maximum, gives up those that can do without.
   void giveUpConflicts();
-  /// Those whose maximum `leader` is stay as they are written.
+  /// Lets all exponents of this leader stay as they are written.
   void giveUp(unsigned leader);
   /// One pass over the function; false if exponents were given up or joined and the pass must start over.
   bool run();
   bool visitArrayOp(mlir::Operation &op);
   bool visitPairwise(PairwiseOp op);
   bool lowersArrays(PairwiseOp op) const;
-  /// Of one of its sums, after its weight was visited.
+  /// The degree of one of the operation's sums, after its weight region was visited.
   Degree degreeOf(PairwiseOp op, unsigned result);
   bool visitBody(mlir::Block &block);
   bool visitScalar(mlir::Operation &op);
   bool visitExp(mlir::math::ExpOp op);
   bool visitPower(mlir::Operation &op);
-  /// Brings operands to one degree, the larger, with factors on the others.
+  /// Brings all operands to the largest degree among them, by factors on the others.
   std::optional<Degree> join(llvm::ArrayRef<mlir::OpOperand *> operands);
-  /// Where a degree, or what one is more than another, has both signs, the sums of one of each must share one
-  /// maximum: joins them; true then.
+  /// A difference of degrees with both signs is no factor <= 1: lets two exponents of opposite sign share one
+  /// maximum. True if it did.
   bool shareMaximum(const Degree &difference);
-  /// Gives up or joins exponents that a value depends on, if it does; false then.
+  /// For a value that must have degree 0: true if it has. Otherwise gives up or joins exponents, and is
+  /// false.
   bool requireZero(const Degree &degree);
-  /// The same, but where all degrees are at most 0 a factor on the operand brings them there.
+  /// The same for an operand; degrees below 0 are mended by a factor on it.
   bool bringToZero(mlir::OpOperand &operand);
 
   Degree zero() const { return {false, llvm::SmallVector<double, 2>(exponents.size(), 0.0)}; }

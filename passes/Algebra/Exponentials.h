@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Exponentials that share a maximum, and those that choose whether they take part.
+// How exponentials are arranged so that a running maximum can be subtracted from them.
 #ifndef TAYLOR_PASSES_ALGEBRA_EXPONENTIALS_H
 #define TAYLOR_PASSES_ALGEBRA_EXPONENTIALS_H
 #include "dialect/Taylor/TaylorDialect.h"
@@ -8,19 +8,19 @@
 
 namespace taylor {
 
-/// Divides the sums over keys of a block, so that those of one operation may share a maximum: what contains
-/// no exponential, such as a count, leaves those that do, and so do sums that have none in common.
+/// Splits the taylor.pairwise operations of a block so that all sums of one can share a maximum: sums without
+/// an exponential, such as counts, get an operation of their own, and so do sums that share no exponential.
 void groupExponents(mlir::Block &block);
 
-/// Whether an exponential is 1 where its own condition does not hold, and below 1 where it does, as
-/// exp(select(x < -16.0, x, 0.0)) is. If no other exponent has a part in its maximum m, a visible pair for
-/// which it is 1 has m = 0, and it is exp(0 - m) = 1 there still.
+/// Whether an exponential has the form exp(select(x < C, x, 0.0)) with C < 0: 1 where its condition does not
+/// hold, below 1 where it does. If its maximum m is over such exponents alone, m = 0 in every row that has a
+/// pair where it is 1, so exp(0 - m) is still 1 there.
 bool isChosenExponential(mlir::math::ExpOp exp);
 
-/// Of such an exponential that has been shifted: computes what it is multiplied by for each side of the
-/// condition, exp(select(c, x, 0) - m) * select(c, a, b) as select(c, exp(..) * a, b). Of b, what is a
-/// sigmoid or softplus of the score takes the same exponential, with an exponent of its own where the
-/// condition does not hold.
+/// Simplifies products with such an exponential from which m has been subtracted, by cases of its condition:
+/// exp(select(c, x, 0) - m) * select(c, a, b) becomes select(c, exp(..) * a, b). A sigmoid or softplus of the
+/// score in b is then computed from the same exponential, whose exponent becomes that of b where c does not
+/// hold.
 void simplifyChosen(mlir::math::ExpOp exp);
 
 } // namespace taylor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What formulas of one number tend to far out: softplus(x) to e^x, and sigmoid(x)^2 to e^2x, for x below all.
+// Asymptotic forms of formulas of one number: for x -> -infinity softplus(x) tends to e^x, and sigmoid(x)^2
+// to e^(2x).
 #ifndef TAYLOR_PASSES_ALGEBRA_TAILS_H
 #define TAYLOR_PASSES_ALGEBRA_TAILS_H
 
@@ -11,28 +12,28 @@
 
 namespace taylor {
 
-/// A formula of x is c e^(p x) (1 + r) with |r| at most k e^(q x), to first order, for x far below 0.
+/// For x far below 0 the formula is c e^(p x) (1 + r), with |r| <= k e^(q x) to first order.
 struct Tail {
   double c = 0, p = 0, k = 0, q = std::numeric_limits<double>::infinity();
 };
 
-/// A scalar as a x + b.
+/// A scalar of the form a x + b.
 struct Line {
   double a = 0, b = 0;
 };
 
-/// The formulas of a region as functions of one of its scalars, or of its negative: of -x where `sign` is -1.
+/// Asymptotic forms of the scalars of a region as functions of one of them, x, or of -x (`sign` is -1).
 class Tails {
 public:
   Tails(mlir::Value x, double sign) : x(x), sign(sign) {}
-  /// None where the formula has other scalars, does not tend to such a power, or cancels on the way there.
+  /// Nothing if the formula reads other scalars, has no such form, or loses its digits by cancellation.
   std::optional<Tail> of(mlir::Value scalar);
-  /// Whether log(`scalar`) is log1p of what this returns, whose tail falls; null otherwise.
+  /// If `scalar` is 1 + v, where v tends to 0: v, so that log(scalar) can be computed as log1p(v). Else null.
   mlir::Value findVanishingAddend(mlir::Value scalar);
 
 private:
   std::optional<Tail> compute(mlir::Value scalar);
-  /// Of the scalar or its negative, as `sign` says.
+  /// `scalar` as a function of x, or of -x if `sign` is -1.
   std::optional<Line> lineOf(mlir::Value scalar);
 
   mlir::Value x;
@@ -40,7 +41,8 @@ private:
   llvm::DenseMap<mlir::Value, std::optional<Tail>> known;
 };
 
-/// The scalar x of which another is a x + b with numbers a and b: itself, at the least.
+/// The scalar x for which `scalar` is a x + b with constants a and b, as far down as there is one; at least
+/// `scalar` itself.
 mlir::Value findVariable(mlir::Value scalar);
 
 } // namespace taylor

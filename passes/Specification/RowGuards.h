@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Guards for rows that see no key: neither what depends on their sums nor what only their sums read runs
-// there.
+// Guards for rows that see no key. Where a row's sums over keys are empty, neither code that uses the sums
+// nor code that only the sums use runs.
 #ifndef TAYLOR_PASSES_SPECIFICATION_ROWGUARDS_H
 #define TAYLOR_PASSES_SPECIFICATION_ROWGUARDS_H
 
@@ -11,27 +11,28 @@
 
 namespace taylor {
 
-/// Writes the counts of visible keys into `live(..)`. A value is dead in rows where all sums that it depends
-/// on are empty: it is 0 there, and neither it nor its derivative runs. Where a formula joins empty sums with
-/// others, they are 0 in it, and a function of empty ones alone is (`runsOnEmptySums`): such parts of a
-/// formula become maps with guards of their own. What mixes tokens or keys reads dead rows and is itself
-/// alive.
+/// Gives operations the guard `live(count)`, the number of keys that a row sees.
+///
+/// A value is dead in a row where all sums that it depends on are empty: it is 0 there, and neither it nor
+/// its derivative is computed. Where a formula joins empty sums with others, the empty ones count as 0. So
+/// does a function of empty sums alone (`runsOnEmptySums`): such a part of a formula becomes a map with a
+/// guard of its own. Operations that mix tokens or keys read dead rows, and their results are alive.
 class RowGuards {
 public:
-  /// `value` is a sum over keys, or their number, of rows that see `count` keys.
+  /// Registers a sum over keys, or a number of keys; its rows see `count` keys.
   void start(mlir::Value value, mlir::Value count);
 
-  /// Guards all that depends on a sum.
+  /// Guards all operations that depend on a registered sum.
   void guardResults(mlir::Block &block);
 
-  /// Guards formulas over rows that nobody but sums over keys, and what is guarded already, reads, where they
-  /// may give what is no finite number, or have such a derivative: a sum skips its dead rows, but 0 times
-  /// infinity would pass through the products of its derivative. Follows `guardResults`.
+  /// To be called after `guardResults`. Guards formulas over rows that are read only by sums over keys and by
+  /// guarded operations, if they or their derivative may be infinite or NaN. A sum skips its dead rows, but
+  /// in the derivative 0 times infinity would make NaN of them.
   void guardOperands(mlir::Block &block);
 
 private:
-  /// The sums that a value depends on: how many keys rows of them see. It is alive where one sees a key, or
-  /// everywhere.
+  /// The sums that a value depends on, as counts of keys. The value is alive in rows where one of the counts
+  /// is not 0, or in all rows (`everywhere`).
   struct Sums {
     llvm::SmallSetVector<mlir::Value, 2> counts;
     bool everywhere = false;
@@ -43,19 +44,19 @@ private:
   };
 
   Sums sumsOf(mlir::ValueRange arrays) const;
-  /// Guards an operation with a formula.
+  /// Makes guarded maps of those parts of an operation's formula that read empty sums alone.
   template <typename Op> void leaveOutParts(Op op, ArrayType domain);
   void guardMap(MapOp map);
   void guardReduce(ReduceOp reduce);
   Sums reduceSums(ReduceOp reduce, const Sums &terms);
-  /// Of a count per row, the largest over axes.
+  /// The largest count over `axes`.
   mlir::Value buildLargest(mlir::Operation *op, llvm::ArrayRef<AxisRef> axes, mlir::Value count);
   mlir::Value buildAny(mlir::Operation *op, llvm::ArrayRef<mlir::Value> given, ArrayType domain);
-  /// What guards an operation of these sums.
+  /// The guards of an operation that depends on these sums.
   llvm::SmallVector<mlir::Value> guardsOf(mlir::Operation *op, const Sums &sums, ArrayType domain);
 
   llvm::DenseMap<mlir::Value, Sums> sums;
-  /// Counts that differ. Sums with one mask share one.
+  /// All counts; sums with the same mask share one.
   llvm::SmallVector<mlir::Value> distinctCounts;
   llvm::DenseMap<mlir::Operation *, mlir::Value> countOfSums;
   using ByCounts = llvm::DenseMap<llvm::SmallVector<mlir::Value>, mlir::Value>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Documents that go on in another call. taylor-add-documents knows a document by the position of its first
-// token. In the whole sequence this says which tokens go on from the calls before: those whose document
-// starts before the call's first token. Masks only compare it, so they count within the call, where tiles of
-// other documents are skipped by it.
+// Packed documents of a sequence that is cut into several calls. taylor-add-documents names each document by
+// the position of its first token ("start"). A document whose start lies before the call's first token began
+// in an earlier call. Masks only compare starts for equality, so they use positions counted within the call;
+// everything else uses positions in the whole sequence.
 #ifndef TAYLOR_PASSES_STATES_CARRIEDDOCUMENTS_H
 #define TAYLOR_PASSES_STATES_CARRIEDDOCUMENTS_H
 
@@ -12,44 +12,45 @@
 
 namespace taylor {
 
-/// The documents of one specification.
+/// Where the documents of one specification start, and which of them an earlier call began.
 class CarriedDocuments {
 public:
   CarriedDocuments(CarriedSpec &carried, CarriedPlaces &places)
       : carried(carried), places(places), builder(carried.builder), loc(carried.loc) {}
 
-  /// Finds the number by which masks know a document: where it starts. Masks and within(..) read it within
-  /// the call, from which all count alike; all else reads it in the whole sequence.
+  /// Finds the array of documents and makes two of it: starts counted within the call, for masks and
+  /// within(..), and starts in the whole sequence, for everything else.
   void part();
-  /// Whether an array over keys is what masks compare.
+  /// Whether `array`, over keys, has the starts that masks compare.
   bool isLocal(mlir::Value array) const { return array == localDocuments; }
-  /// Notes that another array stands for one from here on.
+  /// To be called where a pass puts the array `by` in place of `array`.
   void replace(mlir::Value array, mlir::Value by) {
     if (array == documents)
       documents = by;
   }
-  /// Of each token, [b, token], where its document starts in the whole sequence; null without documents.
+  /// The start of each token's document in the whole sequence, [b, token]; null without documents.
   mlir::Value getStarts(AxisRef token);
-  /// The same of the last token, [b], and of the call's token of a number.
+  /// The start of the last token's document, [b]; of the document of the call's token `number`, [b].
   mlir::Value getLastStart();
   mlir::Value buildStartOf(AxisRef token, int64_t number);
-  /// Where the predicate holds of two arrays' numbers; everywhere without them.
+  /// A condition on each token: x `predicate` y. Without x and y it holds for all.
   struct Where {
     mlir::arith::CmpFPredicate predicate = {};
     mlir::Value x, y;
   };
-  /// Where documents that start there go on from before the call, or are the last token's.
+  /// Tokens whose document an earlier call began; tokens of the last token's document.
   Where goesOn(mlir::Value starts) { return {mlir::arith::CmpFPredicate::OLT, starts, places.getPosition()}; }
   Where isLast(mlir::Value starts) { return {mlir::arith::CmpFPredicate::OEQ, starts, getLastStart()}; }
-  /// Where the document of the token before goes on.
+  /// Keys that are not the first token of their document.
   Where goesOnAtKey() {
     return {mlir::arith::CmpFPredicate::OLT, getStarts(AxisRole::Key), places.getPlaces(AxisRole::Key)};
   }
-  /// An array, or 1 without it, there; elsewhere 0.
+  /// `array` (null: 1) where the condition holds, 0 elsewhere.
   mlir::Value keepWhere(const Where &where, mlir::Value array = {});
-  /// An array where documents that start there began before the call, else 0; without `starts` the array.
+  /// `array` where an earlier call began the document that starts at `starts`, 0 elsewhere; `array`
+  /// everywhere if `starts` is null.
   mlir::Value keepIfBegun(mlir::Value array, mlir::Value starts);
-  /// What of the call's tokens is of the last one's document, else 0.
+  /// `array` at the tokens of the last token's document, 0 elsewhere.
   mlir::Value keepLastDocument(mlir::Value array, AxisRef token);
 
 private:
@@ -57,9 +58,9 @@ private:
   CarriedPlaces &places;
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  /// Over keys: the numbers that masks compare, and where documents start in the whole sequence.
+  /// Over keys: starts counted within the call, and starts in the whole sequence.
   mlir::Value localDocuments, documents;
-  /// `documents` over queries, and at the last token.
+  /// `documents` read at queries, and at the last token.
   mlir::Value starts, lastStart;
 };
 

@@ -45,7 +45,7 @@ Value CarriedPlaces::getPlaces(AxisRef token) {
              joinAxes({}, carried.real(), {AxisRole::Batch, token}));
 }
 
-/// Queries are the last of the call's tokens.
+/// Queries may be fewer than keys: they are the call's last tokens.
 Value CarriedPlaces::buildLocalIndex(OpBuilder &b, Location where, AxisRef token) {
   Value index = IndexOp::create(b, where, carried.real(), builder.getStringAttr(token));
   if (token == AxisRole::Key)
@@ -63,8 +63,8 @@ static bool isPlace(Operation *scalar) {
   return size && (size.getAxis() == AxisRole::Query || size.getAxis() == AxisRole::Key);
 }
 
-/// How many tokens there are bounds a count of those before. Anything else that reads it changes with each
-/// piece.
+/// min(.., size(u)) only bounds a count of earlier tokens, and is the same in pieces. Any other use of a size
+/// would change with each piece.
 LogicalResult CarriedPlaces::checkSize(SizeOp size) {
   if (llvm::all_of(size->getUsers(), llvm::IsaPred<arith::MinimumFOp>))
     return success();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A specification whose sequence goes on in another call: the arguments and results by which calls hand on
-// what is carried, and what is refused of it.
+// A specification whose sequence is cut into several calls: the arguments and results by which one call
+// hands its state to the next, and why a specification cannot be cut.
 #ifndef TAYLOR_PASSES_STATES_CARRIEDSPEC_H
 #define TAYLOR_PASSES_STATES_CARRIEDSPEC_H
 
@@ -19,38 +19,40 @@ enum class CarryMode {
   Keys,      ///< Those of earlier calls, of what keys become by themselves.
 };
 
-/// One specification, and what it carries.
+/// One specification, and the states that its calls hand on.
 class CarriedSpec {
 public:
-  /// A twin takes another one's place if it can, and is erased if it cannot.
+  /// `isTwin`: the specification was made by taylor-plan-steps. It takes the place of the one it was copied
+  /// from if its states can be carried, and is erased otherwise.
   CarriedSpec(SpecOp spec, CarryMode mode, bool isTwin)
       : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec), isTwin(isTwin) {}
 
-  /// An error; `wayOut` says what can be done. Of a twin, which no one asked for, it is a reason instead.
+  /// Emits an error; `wayOut` says what the user can do. For a twin, which no one asked for, keeps the text
+  /// as the reason instead (getReason). Returns failure.
   mlir::LogicalResult refuse(mlir::Location at, const llvm::Twine &why, llvm::StringRef wayOut);
   mlir::LogicalResult refuseTwin(const llvm::Twine &why);
-  /// Says it at once; of a twin when it takes its place.
+  /// Emits a warning: at once, or for a twin when reportWarnings is called.
   void warn(mlir::Location at, const llvm::Twine &text);
   void reportWarnings();
-  /// Why a twin cannot be; empty: it can, or there was an error.
+  /// Why a twin's states cannot be carried; empty where they can, or after an error.
   llvm::StringRef getReason() const { return reason; }
-  /// Adds an argument "initial.KIND<n>" that the caller brings, and whose gradient there is; `setFinal` says
-  /// what it is behind the call.
+  /// Adds an argument "initial.KIND<n>" (without <n> if not `numbered`), which has a gradient; setFinal says
+  /// which value the next call gets for it.
   mlir::Value addInitial(llvm::StringRef kind, ArrayType type, bool numbered = true);
   void setFinal(mlir::Value initial, mlir::Value final);
-  /// Makes what is behind the call results of the specification.
+  /// Makes these values results of the specification.
   mlir::LogicalResult yieldFinals();
   size_t getNumCarried() const { return values.size(); }
-  /// Of one head.
+  /// Bytes of all states of one head.
   double countBytes() const;
 
-  /// One of the two halves of a step over all keys.
+  /// A step over a cache of keys, or the preparation of such keys.
   bool isOverKeys() const { return mode == CarryMode::Queries || mode == CarryMode::Keys; }
   mlir::Type real();
   mlir::Block &body() { return spec.getBody().front(); }
 
   const CarryMode mode;
-  /// Where all that carries something writes.
+  /// Shared by all carriers (TokenCarrier, PairCarrier, ..): where they insert operations.
   mlir::OpBuilder builder;
   mlir::Location loc;
 

@@ -24,8 +24,8 @@ namespace taylor {
 
 namespace {
 
-/// Adds what is carried to one specification, whose sums over keys are `taylor.pairwise`: each operation by
-/// who knows it, in their order.
+/// Cuts one specification, whose sums over keys are `taylor.pairwise`, between two calls: hands each
+/// operation, in order, to the carrier that knows it.
 class StateCarrier {
 public:
   /// Features of states come in blocks of so many components.
@@ -50,7 +50,7 @@ private:
 
 } // namespace
 
-/// What depends on the calls before is each batch's own.
+/// Gives results the axis b where an operand has it: earlier calls' values differ between batches.
 static void widen(Operation *op) {
   auto has = [](Value array) {
     return isa<ArrayType>(array.getType()) && arrayTypeOf(array).has(AxisRole::Batch);
@@ -132,7 +132,7 @@ private:
 
 } // namespace
 
-/// Nothing where the specification's own form is for another run of the pass.
+/// Nothing if the specification has a form that another run of the pass is for.
 std::optional<CarryMode> CarryStates::chooseMode(SpecOp spec) const {
   auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
   bool isRecurrent = form ? form.getKind() == Form::Recurrent : bool(recurrent);

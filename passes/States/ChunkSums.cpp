@@ -78,12 +78,12 @@ private:
     Location at;
     std::string why;
   };
-  /// Where none of the function's sums has the form, a twin's reason; of another function an error. `warned`:
-  /// places of which something was said, since the backward's sums are where the forward's are.
+  /// If none of the function's sums can be chunked: returns the reason for a twin, an error for any other
+  /// function. `warned`: locations with a warning already; the backward's sums have those of the forward's.
   FailureOr<std::string> rewrite(FunctionOp function, llvm::DenseSet<Location> &warned);
-  /// No one asked for them. The functions that they are twins of say why there are none.
+  /// Erases all twins; the functions that they were copied from get `refusal` as the reason.
   void eraseTwins(StringRef refusal);
-  /// Nothing where it is done.
+  /// Nothing if it succeeded.
   std::optional<Refusal> rewrite(PairwiseOp op);
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
   static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk,
@@ -177,9 +177,9 @@ Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
       rowType(op));
 }
 
-/// exp(a[t] - c[u]) for a key u before the chunk of t: both see what is between them and the chunk's edge,
-/// where the least c so far stands, so that no factor is above 1. A key of another document than the edge's
-/// is not seen there, nor is the edge by a query of another. On the opposite side no pair decays.
+/// exp(a[t] - c[u]), for a key u before the chunk of t, as exp(a[t] - E) exp(E - c[u]). E, the chunk's edge,
+/// is the least c so far, so that no factor is above 1. With documents, a factor is 0 where the token's
+/// document is not the edge's. On the opposite side nothing decays.
 ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk,
                                  ChunkSide side) {
   if (!sums.columnExponent && !sums.documents)
@@ -215,7 +215,7 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   SmallVector<Value> exponents, documents;
   if (sums.columnExponent) {
     column = buildFactor(builder, op, sums.columnExponent, {});
-    // As buildMaximum has it: the two become one.
+    // Written like buildMaximum's, so that the two become one operation.
     Value largest = buildLargestKey(builder, buildMap(builder, loc, column, {}, buildMinus), sums.documents);
     decay.edges = buildMap(builder, loc, largest, {}, buildMinus);
     exponents = {buildFactor(builder, op, sums.rowExponent, {}), readFor(decay.edges, AxisRole::Query)};

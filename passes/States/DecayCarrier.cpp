@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace taylor;
 
-/// Where no token was before, it stands above all c, and nothing of the states is read or kept.
+/// Before the first token the edge is above all c, so that nothing of the empty states is read or kept.
 Value DecayCarrier::buildFirstEdge(Location at, Value initial) {
   return buildMap(
       builder, at, {initial, places.getPosition()}, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
@@ -20,7 +20,8 @@ Value DecayCarrier::buildFirstEdge(Location at, Value initial) {
       });
 }
 
-/// The least c so far: of the document alone, if it began in this call. A constant to the derivative.
+/// The edge is the least c so far; in a document that began in this call, the least of that document. A
+/// constant for the derivative.
 Value DecayCarrier::buildEdges(Location at, Value column, Value first, Value within, bool exclusive) {
   Value largest =
       buildRunningMaximum(builder, column, AxisRole::Key, within, exclusive,
@@ -87,8 +88,8 @@ void DecayCarrier::shortenSum(Location at, Value column, Value edge, Value last)
                    }));
 }
 
-/// Of exp(a[t] - c[u]), states hold what keys count at the edge E, the least c so far: exp(E - c[u]), so that
-/// no factor is above 1 where a and c fall.
+/// States hold keys with the weight exp(E - c[u]). The edge E is the least c so far, so that no factor is
+/// above 1 where a and c fall.
 CarriedDecay DecayCarrier::carry(PairwiseOp op, const SeparableSums &sums) {
   Location at = op.getLoc();
   Value column = buildFactor(builder, op, sums.columnExponent, {});

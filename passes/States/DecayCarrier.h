@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The edge to which carried states belong, where weights decay or end with a document.
+// Weights exp(a[t] - c[u]) that decay, cut at the edge between two calls: a state holds each key's weight as
+// seen from the edge, and a query multiplies by what lies between the edge and itself.
 #ifndef TAYLOR_PASSES_STATES_DECAYCARRIER_H
 #define TAYLOR_PASSES_STATES_DECAYCARRIER_H
 
@@ -12,28 +13,30 @@ namespace taylor {
 /// Takes decays apart at the edge between two calls.
 class DecayCarrier {
 public:
-  /// `runningSums`: of sums over all calls, what the calls before left of them.
+  /// `runningSums`: for each running sum, the argument with its value at the end of the call before.
   DecayCarrier(CarriedSpec &carried, CarriedPlaces &places, CarriedDocuments &documents,
                const llvm::DenseMap<mlir::Value, mlir::Value> &runningSums)
       : carried(carried), places(places), documents(documents), builder(carried.builder),
         runningSums(runningSums) {}
 
+  /// The factors of an operation whose terms decay.
   CarriedDecay carry(PairwiseOp op, const SeparableSums &sums);
+  /// The factors of one whose terms only end with their document.
   CarriedDecay carryDocuments();
 
 private:
-  /// Whether a decay's exponents are a running sum that nothing else reads.
+  /// Whether both exponents read the same running sum, and nothing else reads it.
   bool isOwnSum(PairwiseOp op, mlir::Value row, mlir::Value column);
-  /// Makes such a sum begin, in the next call, at how far it is above the edge, and the edge there 0: a sum
-  /// over all calls would have fewer digits with each.
+  /// Lets the next call count such a sum from the edge: the edge becomes 0, and the sum begins at its
+  /// distance from it. A sum counted over all calls would grow, and lose digits with each.
   void shortenSum(mlir::Location at, mlir::Value column, mlir::Value edge, mlir::Value last);
-  /// The edge of the states that the call begins from.
+  /// The edge of the states with which the call begins.
   mlir::Value buildFirstEdge(mlir::Location at, mlir::Value initial);
-  /// The edge behind each key or, `exclusive`, before it: `column` is c, `first` the edge before all,
-  /// `within` numbers documents or is null.
+  /// The edge after each key or, if `exclusive`, before it. `column` is c, `first` the edge before the first
+  /// key, `within` the starts of documents or null.
   mlir::Value buildEdges(mlir::Location at, mlir::Value column, mlir::Value first, mlir::Value within,
                          bool exclusive);
-  /// exp(x - y) there; elsewhere 0.
+  /// exp(x - y) where the condition holds, 0 elsewhere.
   mlir::Value buildDecay(mlir::Location at, mlir::Value x, mlir::Value y,
                          const CarriedDocuments::Where &where);
 

@@ -14,7 +14,7 @@ static constexpr StringLiteral kWhatStatesHold =
     "the key";
 
 LogicalResult PairCarrier::refusePairs(Location at, const Twine &why) {
-  // Of the other modes, one says so of everything that it refuses, and one is it.
+  // In the recurrent mode the pass's message names the cache already, and the others are the cache.
   StringRef instead =
       carried.mode == CarryMode::Pieces ? "; --decode=cache goes on from keys and values instead" : "";
   return carried.refuse(at, why, (Twine(kWhatStatesHold) + instead).str());
@@ -63,7 +63,8 @@ LogicalResult PairCarrier::refuseLaterPieces(PairwiseOp op) {
   return carried.refuse(op.getLoc(), "queries see keys of later pieces", kWhatStatesHold);
 }
 
-/// Ahead of all else: a bidirectional sum has a count of all keys, whose size would be refused in its place.
+/// Called first: a bidirectional sum also counts all keys, and the message would be about the size in that
+/// count.
 LogicalResult PairCarrier::checkCausal(Operation *op) {
   auto pairs = dyn_cast<PairwiseOp>(op);
   if (!pairs)
@@ -100,8 +101,8 @@ LogicalResult PairCarrier::carry(PairwiseOp op) {
   return success();
 }
 
-/// Whether all that reads a mass adds a number of a usual size to it, or takes no less than such: weights of
-/// order 1 are meant, of which a tenth is no epsilon.
+/// Whether every reader of a mass adds at least 0.1 to it, or takes the larger of it and such a number.
+/// Weights are about 1, so 0.1 is more than an epsilon against division by 0.
 static bool isRaised(Value mass) {
   constexpr double usual = 0.1;
   auto raises = [&](Operation *reader) {
@@ -117,8 +118,8 @@ static bool isRaised(Value mass) {
   });
 }
 
-/// A power s^n, n > 1, is there a sum of products of components, which cancel where s is near 0: its error is
-/// relative to |q|^n |k|^n, where that of a power of the sum s is relative to s^n.
+/// A recurrence computes s^n, n > 1, as a sum of products of components. These cancel where s is near 0: the
+/// error is relative to |q|^n |k|^n, and not to s^n as over pairs.
 void PairCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
   auto [query, key] = op.getProduct(sums.score);
   if (rangeOfArray(query).low >= 0 && rangeOfArray(key).low >= 0)

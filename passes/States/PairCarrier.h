@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums over keys that go on where another call ended: from states, relative to an edge where they decay.
+// Sums over keys that continue the sums of an earlier call, from its states.
 #ifndef TAYLOR_PASSES_STATES_PAIRCARRIER_H
 #define TAYLOR_PASSES_STATES_PAIRCARRIER_H
 
@@ -8,10 +8,10 @@
 
 namespace taylor {
 
-/// Carries sums over pairs.
+/// Cuts a taylor.pairwise between two calls.
 class PairCarrier {
 public:
-  /// Features of states come in blocks of so many components.
+  /// `block`: components of a block of features (the pass's option feature-block).
   PairCarrier(CarriedSpec &carried, CarriedPlaces &places, CarriedDocuments &documents, DecayCarrier &decays,
               int64_t block)
       : carried(carried), places(places), documents(documents), builder(carried.builder), loc(carried.loc),
@@ -26,10 +26,11 @@ private:
   mlir::LogicalResult refusePairs(mlir::Location at, const llvm::Twine &why);
   mlir::LogicalResult refuseLaterPieces(PairwiseOp op);
   mlir::LogicalResult movePlaces(PairwiseOp op);
-  /// Of the sums `counted` says are none of constants; `whole` has the operation's results.
+  /// Carries the sums in `wanted`; `counted` tells which sums only count pairs. Puts the operation's results,
+  /// by number, into `whole`.
   mlir::LogicalResult carrySums(PairwiseOp op, llvm::ArrayRef<int64_t> wanted, llvm::ArrayRef<bool> counted,
                                 llvm::MapVector<int64_t, mlir::Value> &whole);
-  /// Of sums that become a recurrence.
+  /// Warns where a recurrence divides by a mass that may be small.
   void warnSmallMass(PairwiseOp op, const SeparableSums &sums);
   void carryCount(PairwiseOp op, int64_t result, bool hasDocuments, mlir::Value &whole);
 

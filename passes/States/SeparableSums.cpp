@@ -39,7 +39,7 @@ void addTerm(SmallVector<SeparableTerm> &sum, const SeparableTerm &term) {
     sum.erase(entry);
 }
 
-/// A product with the constant 0, also of what is a factor as a whole.
+/// Whether a scalar is a product with the constant 0.
 bool isZero(Value scalar) {
   llvm::SetVector<Value> factors;
   factors.insert(scalar);
@@ -66,7 +66,7 @@ bool taylor::isCount(PairwiseOp op, PairSumAttr sum) {
   return !sum.getWeighted() && matchPattern(yield->getOperand(sum.getYielded()), m_Constant());
 }
 
-/// As formulas call it, where they do.
+/// The function's name in formulas, or else the operation's.
 static StringRef describe(Operation *operation) {
   StringRef function = FormulaPrinter::functionOf(operation);
   return function.empty() ? operation->getName().getStringRef() : function;
@@ -260,8 +260,8 @@ std::optional<SeparableSums::Terms> SeparableSums::computePower(Value base, doub
   return factor ? product : std::nullopt;
 }
 
-/// What one side knows alone chooses: terms of either branch, of which that side's factors are 0 where it is
-/// not chosen.
+/// A condition that reads one side alone: the terms of both branches, each with a factor of that side that is
+/// 0 where the branch is not chosen.
 std::optional<SeparableSums::Terms> SeparableSums::computeSelect(arith::SelectOp select) {
   Location loc = select.getLoc();
   Value condition = select.getCondition();

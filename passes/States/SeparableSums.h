@@ -14,32 +14,32 @@ namespace taylor {
 /// (sum over n of series[n] s^n) * rows * columns * product * (product over decays of exp(exponents[i]))
 struct SeparableTerm {
   llvm::SmallVector<double> series;
-  /// Scalars of the weight region that depend on row scalars only, and on column scalars only.
+  /// Scalars of the weight region that read the row alone, and those that read the column alone.
   llvm::SmallVector<mlir::Value> rows, columns;
   llvm::SmallVector<mlir::Value> &factorsOf(bool ofColumns) { return ofColumns ? columns : rows; }
-  /// The second inner product, to the first power, or -1.
+  /// Number of a second inner product that is a factor; -1: none.
   int64_t product = -1;
-  /// Numbers of the exponents by which it decays, in ascending order; twice where it is their square.
+  /// Numbers of the exponents whose exp is a factor, ascending; a number stands twice where the factor is
+  /// squared.
   llvm::SmallVector<unsigned, 2> decays;
 };
 
-/// A scalar of a region as a sum of what depends on the row and what depends on the column, each null where
-/// there is none of it.
+/// A scalar of a region, written as row + column: a part that reads the row alone and one that reads the
+/// column alone. Null: that part is 0.
 struct SplitScalar {
   mlir::Value row, column;
 };
 
-/// Whether a sum of the operation adds up a constant: it counts pairs.
+/// Whether a sum adds up a constant, and so counts pairs.
 bool isCount(PairwiseOp op, PairSumAttr sum);
 /// Whether it counts the keys that a row sees.
 inline bool isRowCount(PairwiseOp op, PairSumAttr sum) {
   return sum.getKind() == PairOutput::Rows && isCount(op, sum);
 }
 
-/// Numbers of the yielded scalars of all sums that are no counts.
+/// Numbers of the yielded scalars of all sums that are not counts.
 llvm::SmallVector<int64_t> weightsOf(PairwiseOp op);
-/// Whether these are sums of products as SeparableSums has them, under a mask that it reads. The operation
-/// stays as it is.
+/// Whether SeparableSums can take these yielded scalars and the mask apart. Leaves the operation as it is.
 bool areSeparable(PairwiseOp op, llvm::ArrayRef<int64_t> weights);
 
 /// The weight region of one operation, taken apart.
@@ -49,29 +49,30 @@ public:
 
   /// Number of the inner product whose powers the weights are.
   int64_t score = 0;
-  /// Where terms decay: exp(rowExponent - columnExponent) is a factor of all of them.
+  /// exp(rowExponent - columnExponent) is a factor of all terms; null where nothing decays.
   mlir::Value rowExponent, columnExponent;
-  /// Terms of each yielded scalar, none of them 0: where there are none, so is the scalar.
+  /// Terms of each yielded scalar. None of the terms is 0; a scalar without terms is 0.
   llvm::SmallVector<llvm::SmallVector<SeparableTerm>> yielded;
 
-  /// Fails where a yielded scalar in `wanted` is no such sum, or the mask is more than `readMask` reads;
-  /// `reason` then says why, and `at` where.
+  /// Takes the yielded scalars in `wanted` and the mask apart. Where that fails, `reason` says why and `at`
+  /// where.
   mlir::LogicalResult run(llvm::ArrayRef<int64_t> wanted);
   std::string reason;
   mlir::Location at;
-  /// The scalar of one of the operation's regions, taken apart by sums and products with what depends on
-  /// neither side; new operations go in front of its own. Empty where it has no such form.
+  /// A scalar of one of the operation's regions as row + column; empty if it is no such sum. New operations
+  /// are inserted before the scalar's own.
   std::optional<SplitScalar> split(mlir::Value scalar);
-  /// Sets `causal` and `documents`; fails where the mask is more than u <= t and one document.
+  /// Sets `causal` and `documents`. Fails if the mask has any other condition than u <= t and "of one
+  /// document".
   mlir::LogicalResult readMask();
-  /// Whether no pair but those of u <= t is visible.
+  /// Only pairs with u <= t are visible.
   bool causal = false;
-  /// Where only pairs of one document are visible: the array over keys that is equal in one, and ascends.
-  /// Else null.
+  /// If only pairs of one document are visible, the array over keys that numbers documents, ascending; else
+  /// null.
   mlir::Value documents;
-  /// Whether some pairs are not visible, so that states belong to chunks.
+  /// Whether some pairs are invisible, so that a chunk needs states of its own.
   bool isMasked() const { return causal || documents; }
-  /// Whether a query sees keys behind its chunk, those of its document.
+  /// Whether a query also sees later chunks' keys, those of its document.
   bool seesBothWays() const { return documents && !causal; }
 
 private:
@@ -81,23 +82,23 @@ private:
   mlir::LogicalResult readWeights(llvm::ArrayRef<int64_t> wanted);
   bool readCondition(mlir::Value condition);
   unsigned dependenceOf(mlir::Value scalar);
-  /// Whether it depends on scalars of the row, on scalars of the column, or on neither.
+  /// Whether it does not read both the row and the column.
   bool isOneSided(mlir::Value scalar);
   std::optional<Terms> read(mlir::Value scalar);
   std::optional<Terms> compute(mlir::Value scalar);
-  /// What one side knows alone, as a factor of that side.
+  /// The term of a scalar that reads one side alone: a factor of that side.
   SeparableTerm factorTerm(mlir::Value scalar);
   std::optional<Terms> computeArgument(mlir::BlockArgument argument);
   /// Sums, products and quotients.
   std::optional<Terms> computeArithmetic(mlir::Operation *from);
-  /// 1 / divisor, new operations in front of `from`.
+  /// 1 / divisor; new operations are inserted before `from`.
   std::optional<Terms> computeInverse(mlir::Value divisor, mlir::Operation *from);
   std::optional<Terms> computeDecay(mlir::Value exponential);
-  /// base^times, of a whole number of times.
+  /// base^times; `times` must be a whole number.
   std::optional<Terms> computePower(mlir::Value base, double times, mlir::Location loc);
   std::optional<Terms> computeSelect(mlir::arith::SelectOp select);
   std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
-  /// Sets the exponents of row and column; fails unless all terms decay alike.
+  /// Sets rowExponent and columnExponent. False if terms decay differently.
   bool decayAlike();
   std::nullopt_t refuse(mlir::Location loc, const llvm::Twine &why);
 

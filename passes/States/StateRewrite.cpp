@@ -157,7 +157,7 @@ LogicalResult StateRewrite::plan(bool withContractions) {
   if (pieces.empty())
     return success();
   resultHeads = finestHeads(sumTypes);
-  // States of heads that no result has are those of groups, and what is read from them is added.
+  // If states differ between heads and no result does, there is one state a key head, and reads are summed.
   if (!resultHeads.has(AxisRole::Head) && !resultHeads.has(AxisRole::KeyHead) && summedHasHeads())
     resultHeads = finestHeads({resultHeads, joinAxes({}, op.getRealType(), {AxisRole::KeyHead})});
   // The reader must have no axis that its sums lose. What it multiplies by per head, it reads per head.
@@ -197,7 +197,7 @@ ArrayType StateRewrite::stateType(Value value, ValueRange values) {
     axes.push_back(StringAttr::get(context, name));
     sizes.push_back(size);
   };
-  // All of them are made in one place: what one has of b, h and g, all have.
+  // One operation makes all states, so all have the same of b, h and g.
   auto has = [&](AxisRef axis) {
     return arrayTypeOf(side.summed).has(axis) ||
            llvm::any_of(values, [&](Value array) { return arrayTypeOf(array).has(axis); });
@@ -248,7 +248,7 @@ SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
   if (!initial.empty())
     for (size_t number : summed.order)
       begin.push_back(initial[number]);
-  // Between chunks the sum itself leaves out tokens of other documents; else they are cleared before.
+  // In the chunked form the operation leaves out tokens of other documents; without chunks they are set to 0.
   auto built =
       StatesOp::create(builder, loc, summed.types, chunk ? side.summed : keepOwn(side.summed, summedOwn),
                        summed.values, begin, edges, documents, chunk ? summedOwn : Value(), summed.mass,
@@ -294,7 +294,7 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
   readerDecay = decay.row;
   summedDecay = decay.column;
   keep = decay.keep;
-  // Vectors are those of groups, or of all heads, where decays may be of heads.
+  // Decays may differ between heads where vectors do not.
   auto choose = [](Value vectors, Value decay, Value own) {
     bool ofHeads =
         decay && arrayTypeOf(decay).has(AxisRole::Head) && !arrayTypeOf(vectors).has(AxisRole::Head);
@@ -485,11 +485,11 @@ void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int
     if (plain && within[piece->result])
       into.push_back(within[piece->result]);
   }
-  // All of them add to something, or none does.
+  // The operation adds to all of its results or to none.
   if (into.size() != group.size())
     into.clear();
-  // Between chunks the read itself leaves out tokens of other documents; else they are cleared before, so
-  // that they reach no gradient.
+  // In the chunked form the operation leaves out tokens of other documents; without chunks they are set to 0,
+  // so that they reach no gradient.
   auto read =
       ReadStatesOp::create(builder, loc, types, chunk ? side.reader : keepOwn(side.reader, readerOwn),
                            statesOf(group), into, plain && chunk ? readerOwn : Value(), first, last,

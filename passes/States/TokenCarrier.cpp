@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace taylor;
 
-/// Which tokens go on is known of documents that start where their number says.
+/// Only documents of taylor-add-documents tell by their number whether an earlier call began them.
 LogicalResult TokenCarrier::checkOrder(ArrayOpInterface op) {
   std::optional<MutableOperandRange> read = op.getDocuments();
   Value within = read && !read->empty() ? (*read)[0].get() : Value();
@@ -67,7 +67,7 @@ void TokenCarrier::carryMaximum(ScanOp op) {
   AxisRef token = op.getAxis();
   ArrayType type = withBatch(op.getResult().getType());
   Value initial = carried.addInitial("maximum", type.without({token}).clone(carried.real()));
-  // With no token before, 0 is none of the terms. A maximum has no derivative.
+  // Without earlier tokens `initial` is 0, which must not take part. A maximum has no derivative.
   auto join = [&](Value array) {
     SmallVector<Value> arrays{array, initial, places.getPosition()};
     if (op.getWithin())

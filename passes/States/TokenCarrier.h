@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Running sums and maxima, and recurrences, that go on where another call ended.
+// Running sums, running maxima and recurrences that continue from an earlier call.
 #ifndef TAYLOR_PASSES_STATES_TOKENCARRIER_H
 #define TAYLOR_PASSES_STATES_TOKENCARRIER_H
 
@@ -8,7 +8,7 @@
 
 namespace taylor {
 
-/// Carries what reads the tokens before.
+/// Cuts operations that read earlier tokens between two calls.
 class TokenCarrier {
 public:
   TokenCarrier(CarriedSpec &carried, CarriedPlaces &places, CarriedDocuments &documents)
@@ -16,11 +16,12 @@ public:
         windows(carried, places, documents) {}
 
   mlir::LogicalResult carry(ArrayOpInterface op);
-  /// Running sums over all calls, from the first term on, and what those before left of them.
+  /// For each running sum, the argument with its value at the end of the call before.
   const llvm::DenseMap<mlir::Value, mlir::Value> &getRunningSums() const { return runningSums; }
 
 private:
-  /// Refuses what reads tokens of later calls, or may begin anew in them.
+  /// Refuses operations that read later tokens, those that need a document's length, and those within(..) an
+  /// array of which it is not known whether it starts a document anew in a later call.
   mlir::LogicalResult checkOrder(ArrayOpInterface op);
   void carrySum(ScanOp op);
   void carryMaximum(ScanOp op);

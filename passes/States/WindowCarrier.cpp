@@ -47,8 +47,7 @@ Value WindowCarrier::carryLast(Value array, AxisRef token, int64_t count) {
   auto tokens = [&](OpBuilder &b, Location at) -> Value {
     return SizeOp::create(b, at, carried.real(), builder.getStringAttr(token));
   };
-  // Of T tokens, number i is number i - T + count of those that are kept; those that were kept are T further
-  // back.
+  // Token i of this call's T becomes kept token i - T + count; tokens kept before move back by T.
   SmallVector<Value> arrays{buildReduce(
       builder, where, Reduction::Sum, token, {array, initial}, {},
       [&](OpBuilder &b, Location at, ValueRange x) -> Value {

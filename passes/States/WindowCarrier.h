@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The last tokens of the calls before, for shifts and convolutions.
+// The last tokens of earlier calls, which shifts and convolutions at the beginning of a call read.
 #ifndef TAYLOR_PASSES_STATES_WINDOWCARRIER_H
 #define TAYLOR_PASSES_STATES_WINDOWCARRIER_H
 
@@ -8,13 +8,13 @@
 
 namespace taylor {
 
-/// What a scan runs over, as an array of its own.
+/// The terms that a scan adds up, as an array.
 mlir::Value buildTerms(mlir::OpBuilder &builder, ScanOp op);
 
 /// Keeps the last tokens of arrays, and adds what they bring to the first tokens of a call.
 class WindowCarrier {
 public:
-  /// Longer shifts are not carried.
+  /// Longer shifts are refused.
   static constexpr int64_t kMostShifted = 64;
 
   WindowCarrier(CarriedSpec &carried, CarriedPlaces &places, CarriedDocuments &documents)
@@ -24,12 +24,13 @@ public:
   mlir::LogicalResult carryConvolution(ConvolveOp op);
 
 private:
-  /// The last `count` tokens of an array before the call, along an axis of its own; the oldest first.
+  /// Adds an argument with the last `count` tokens of `array` before the call, along an axis of its own, the
+  /// oldest first.
   mlir::Value carryLast(mlir::Value array, AxisRef token, int64_t count);
   llvm::StringRef lastAxis(int64_t count);
-  /// What is kept, number i of n at position - n + i, as the call's token of a number sees it.
+  /// Of the n kept tokens (kept token i has position - n + i) the one that the call's token `number` reads.
   mlir::Value lastOf(mlir::Value initial, AxisRef token, int64_t number, mlir::Value within);
-  /// Adds one array to each of the call's first tokens of a result, in place of it.
+  /// Replaces `result` by a copy where terms[i] is added at the call's token i.
   void addToFirst(mlir::Value result, AxisRef token, llvm::ArrayRef<mlir::Value> terms);
 
   CarriedSpec &carried;

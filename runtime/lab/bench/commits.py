@@ -11,8 +11,8 @@ over the new one's, and the interval in which that ratio lies with 95 % confiden
 (parallel, chunked), a step of decoding (state, cache), and `compile`: the time that the compilers themselves take, in
 turn. One thread, by processor time, so that other work on the machine disturbs little.
 
-Where both artifacts have the same machine code and constants, their times are the same: such a row is said to be so,
-and not measured. A row whose interval lies below 1 - BOUND is measured once more with the two kernels' places in the
+Where both artifacts have the same machine code, their times are the same: such a row is said to be so, and not
+measured. A row whose interval lies below 1 - BOUND is measured once more with the two kernels' places in the
 process exchanged: which of two equal kernels is faster may depend on where their memory lies. Only what is slower in
 both places counts. Exit status: 0; 1 where a row is slower; 2 for bad arguments."""
 import argparse
@@ -56,14 +56,17 @@ def compile_with(compiler, spec, group, head_dim, to):
 
 
 def code_of(path):
-    """Machine code and constants of a shared object: its sections .text and .rodata (ELF, 64 bits)."""
+    """Machine code of a shared object: its section .text (ELF, 64 bits). Its constants stand beside the manifest, which
+    names the compiler's commit."""
     file = path.read_bytes()
     (table,), (size, count, names) = struct.unpack_from("<Q", file, 40), struct.unpack_from("<3H", file, 58)
     # Of each section: its name's place, and where its bytes are.
     sections = [struct.unpack_from("<I20xQQ", file, table + i * size) for i in range(count)]
     first = sections[names][1]
-    name_at = {file[first + at:file.index(b"\0", first + at)]: file[begin:begin + length] for at, begin, length in sections}
-    return name_at[b".text"], name_at.get(b".rodata")
+    for at, begin, length in sections:
+        if file[first + at:].startswith(b".text\0"):
+            return file[begin:begin + length]
+    return failed(f"expected machine code in {path}, but got no section .text")
 
 
 def measure(options, one, other, dtype, form):
