@@ -3,7 +3,7 @@
 // Every operation on arrays has what passes ask for: an operation that lacks a part is found here, not by its
 // first user.
 #include "dialect/Reference/Operations.h"
-#include "codegen/Driver/Torch/SpecPrinter.h"
+#include "codegen/Driver/Torch/TorchLocal.h"
 #include "passes/LowerToTile/LoweringInterface.h"
 
 #include "gtest/gtest.h"

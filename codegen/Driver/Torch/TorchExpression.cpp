@@ -16,6 +16,23 @@ int64_t TorchText::find(AxisRef axis) const {
   return -1;
 }
 
+SmallVector<AxisRef> taylor::axesOf(ArrayType array) {
+  SmallVector<AxisRef> axes;
+  for (StringAttr axis : array.getAxes())
+    axes.push_back(axis.getValue());
+  return axes;
+}
+
+SmallVector<AxisRef> taylor::withoutAxis(ArrayRef<AxisRef> axes, AxisRef gone) {
+  SmallVector<AxisRef> kept;
+  llvm::copy_if(axes, std::back_inserter(kept), [&](StringRef axis) { return axis != gone; });
+  return kept;
+}
+
+int64_t taylor::dimension(ArrayRef<AxisRef> axes, AxisRef axis) {
+  return llvm::find(axes, axis) - axes.begin();
+}
+
 std::string taylor::printNumber(double value) {
   if (std::isinf(value))
     return value < 0 ? "float(\"-inf\")" : "float(\"inf\")";

@@ -30,6 +30,12 @@ struct TorchText {
   int64_t find(AxisRef axis) const;
 };
 
+/// The axes of an array, as names of dimensions.
+llvm::SmallVector<AxisRef> axesOf(ArrayType array);
+llvm::SmallVector<AxisRef> withoutAxis(llvm::ArrayRef<AxisRef> axes, AxisRef gone);
+/// Index of an axis that is there.
+int64_t dimension(llvm::ArrayRef<AxisRef> axes, AxisRef axis);
+
 /// The statements of a function and what they need; shared by the printers of operations and regions.
 class TorchScope {
 public:

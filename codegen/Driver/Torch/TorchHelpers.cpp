@@ -2,8 +2,9 @@
 //
 // Functions that printed specifications call. Only those in use are printed. TorchScript compiled from C++
 // knows aten operators and no Python module: no dtype constants, no keyword that aten lacks.
-#include "codegen/Driver/Torch/SpecPrinter.h"
-#include "llvm/ADT/StringSet.h"
+#include "codegen/Driver/Torch/TorchHelpers.h"
+#include "codegen/Driver/Torch/TorchLocal.h"
+#include "codegen/Driver/Torch/TorchReads.h"
 
 using namespace llvm;
 using namespace taylor;
@@ -25,6 +26,7 @@ constexpr TorchHelper kHelpers[] = {
 SmallVector<TorchHelper> taylor::getTorchHelpers() {
   SmallVector<TorchHelper> helpers(std::begin(kHelpers), std::end(kHelpers));
   llvm::append_range(helpers, getLocalTorchHelpers());
+  llvm::append_range(helpers, getReadTorchHelpers());
   return helpers;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operations local to rows and tokens as PyTorch statements, one or two per operation.
-#include "codegen/Driver/Torch/SpecPrinter.h"
+#include "codegen/Driver/Torch/TorchLocal.h"
+#include "codegen/Driver/Torch/TorchReads.h"
 #include "dialect/Taylor/Axes.h"
 #include <limits>
 
@@ -47,37 +48,20 @@ static constexpr TorchHelper kHelpers[] = {
         rows.append(y.unsqueeze(dim))
     return torch.cat(rows, dim).narrow(dim, 1, x.size(dim))
 )"},
-    {"read_at", "", R"(def read_at(x: Tensor, index: Tensor, dim: int) -> Tensor:
-    # y[i] = x[index[i]] along dim; what is outside is read at the edge, for rows that see no key
-    return x.index_select(dim, index.long().clamp(0, x.size(dim) - 1))
-)"},
-    {"at_keys", "", R"(def at_keys(x: Tensor, keys: int, dim: int) -> Tensor:
-    # y[u] = x[u - keys + queries] along dim, 0 where there is no such query
-    missing = keys - x.size(dim)
-    if missing <= 0:
-        return x.narrow(dim, -missing, keys)
-    return torch.cat([torch.zeros_like(x.select(dim, 0)).unsqueeze(dim).repeat_interleave(missing, dim), x], dim)
-)"},
-    {"read_lags", "", R"(def read_lags(x: Tensor, queries: int, keys: int) -> Tensor:
-    # y[.., t, u] = x[.., t - u + keys], lags along the last dim
-    t = torch.arange(queries, device=x.device).unsqueeze(-1)
-    lag = t - torch.arange(keys, device=x.device) + keys
-    return x.index_select(x.dim() - 1, lag.flatten()).unflatten(-1, [queries, keys])
-)"},
 };
 
 ArrayRef<TorchHelper> taylor::getLocalTorchHelpers() { return kHelpers; }
 
-static LogicalResult printMap(MapOp op, SpecPrinter &printer) {
+static LogicalResult printMap(MapOp op, TorchValues &values) {
   SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
-  FailureOr<TorchText> text = printer.printBody(op.getBody(), op.getArrays(), axes);
+  FailureOr<TorchText> text = values.printBody(op.getBody(), op.getArrays(), axes);
   if (failed(text))
     return failure();
-  printer.bindRows(op.getResult(), "y", *text, op.getArrays());
+  values.bindRows(op.getResult(), "y", *text, values.dead.sumsOf(op.getArrays()));
   return success();
 }
 
-static LogicalResult printReduce(ReduceOp op, SpecPrinter &printer) {
+static LogicalResult printReduce(ReduceOp op, TorchValues &values) {
   SmallVector<ArrayType> arrays;
   for (Value array : op.getArrays())
     arrays.push_back(cast<ArrayType>(array.getType()));
@@ -87,13 +71,12 @@ static LogicalResult printReduce(ReduceOp op, SpecPrinter &printer) {
   if (failed(joined))
     return failure();
   SmallVector<AxisRef> axes = axesOf(*joined);
-  FailureOr<TorchText> body = printer.printBody(op.getBody(), op.getArrays(), axes);
+  FailureOr<TorchText> body = values.printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
   TorchText text = *body;
   bool isMax = op.getKind() == Reduction::Max;
-  SpecPrinter::Sums sums =
-      printer.leaveOutDead(op, text, axes, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
+  KeySums sums = values.dead.leaveOut(op, text, axes, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
 
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
@@ -114,45 +97,21 @@ static LogicalResult printReduce(ReduceOp op, SpecPrinter &printer) {
     text.axes = withoutAxis(text.axes, axis.getValue());
   SmallVector<AxisRef> resultAxes = axesOf(op.getResult().getType());
   if (text.axes != resultAxes)
-    text = printer.scope.expand(text, resultAxes);
-  printer.bind(op.getResult(), "r", printer.fillDead(text, sums, resultAxes, "0.0"));
-  printer.sumsOfValues[op.getResult()] = sums;
+    text = values.scope.expand(text, resultAxes);
+  values.bindRows(op.getResult(), "r", text, sums);
   return success();
 }
 
-SpecPrinter::Sums SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, ArrayRef<AxisRef> axes,
-                                            double none) {
-  auto reduced = op.getAxes().getAsValueRange<StringAttr>();
-  Sums sums = sumsOf(op.getArrays()), result;
-  result.everywhere = sums.everywhere;
-  bool varies = false;
-  for (const std::string &name : sums.masks) {
-    TorchText mask = deadMasks[name];
-    SmallVector<StringRef> along =
-        llvm::filter_to_vector(reduced, [&](StringRef axis) { return llvm::is_contained(mask.axes, axis); });
-    for (StringRef axis : along) {
-      mask.text = mask.at(Strength::Power) + ".all(" + std::to_string(dimension(mask.axes, axis)) + ")";
-      mask.axes = withoutAxis(mask.axes, axis);
-      mask.strength = Strength::Primary;
-    }
-    varies |= !along.empty();
-    result.add({{along.empty() ? name : nameMask(mask)}, false});
-  }
-  if (varies)
-    terms = fillDead(terms, sums, axes, printNumber(none));
-  return result;
-}
-
-static LogicalResult printScan(ScanOp op, SpecPrinter &printer) {
+static LogicalResult printScan(ScanOp op, TorchValues &values) {
   if (op.getWithin())
     return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
-  FailureOr<TorchText> body = printer.printBody(op.getBody(), op.getArrays(), axes);
+  FailureOr<TorchText> body = values.printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
   // Dead rows are no terms; the result mixes tokens and is alive.
   TorchText text =
-      printer.fillDead(*body, printer.sumsOf(op.getArrays()), axes, printNumber(op.getIdentity()));
+      values.dead.fill(*body, values.dead.sumsOf(op.getArrays()), axes, printNumber(op.getIdentity()));
   std::string dim = std::to_string(dimension(axes, op.getAxis()));
   auto call = [&](std::string before, std::string after) {
     text.text = before + text.text + after;
@@ -160,7 +119,7 @@ static LogicalResult printScan(ScanOp op, SpecPrinter &printer) {
   };
   bool isMax = op.getKind() == ScanKind::Max;
   auto shiftBy = [&](int64_t n) {
-    printer.scope.useHelper("shift");
+    values.scope.useHelper("shift");
     std::string outside = isMax ? ", " + printNumber(op.getIdentity()) : "";
     call("shift(", ", " + std::to_string(op.getReverse() ? -n : n) + ", " + dim + outside + ")");
   };
@@ -174,34 +133,35 @@ static LogicalResult printScan(ScanOp op, SpecPrinter &printer) {
     if (op.getExclusive())
       shiftBy(1);
   }
-  printer.bind(op.getResult(), "c", text);
-  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op.getArrays()).isNone();
+  values.bind(op.getResult(), "c", text);
+  values.dead.setMixed(op.getResult(), op.getArrays());
   return success();
 }
 
-static LogicalResult printAlign(AlignOp op, SpecPrinter &printer) {
-  TorchText text = printer.texts[op.getArray()];
-  printer.bind(op.getResult(), "a",
-               op.getAxis() == AxisRole::Key ? printer.readAtKeys(text) : printer.readAtQueries(text));
-  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op.getArray()).isNone();
+static LogicalResult printAlign(AlignOp op, TorchValues &values) {
+  TorchText text = values.textOf(op.getArray());
+  values.bind(op.getResult(), "a",
+              op.getAxis() == AxisRole::Key ? readAtKeys(values.scope, text)
+                                            : readAtQueries(values.scope, text));
+  values.dead.setMixed(op.getResult(), op.getArray());
   return success();
 }
 
-static LogicalResult printNormalize(NormalizeOp op, SpecPrinter &printer) {
+static LogicalResult printNormalize(NormalizeOp op, TorchValues &values) {
   SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
-  SmallVector<TorchText> operands = printer.readRows(op->getOperands(), axes);
+  SmallVector<TorchText> operands = values.readRows(op->getOperands(), axes);
   SmallVector<AxisRef> own = axesOf(op.getArray().getType());
   std::string dim =
       "[" + std::to_string(dimension(axes, op.getAxis()) - static_cast<int64_t>(axes.size())) + "]";
   std::string epsilon = printNumber(op.getEpsilon().convertToDouble());
   TorchText x = operands.front();
   if (own.size() != axes.size())
-    x = printer.scope.expand(x, axes);
+    x = values.scope.expand(x, axes);
   if (!TorchScope::isName(x))
-    x = printer.scope.assign("x", x);
+    x = values.scope.assign("x", x);
   std::string mean = ".mean(" + dim + ", True)";
   if (op.getKind() == Norm::Layer)
-    x = printer.scope.assign("x", {x.text + " - " + x.text + mean, Strength::Sum, axes, false, x.isWide});
+    x = values.scope.assign("x", {x.text + " - " + x.text + mean, Strength::Sum, axes, false, x.isWide});
   TorchText text = x;
   if (op.getKind() == Norm::L2) {
     text.text = x.text + " / " + x.text + ".norm(2, " + dim + ", True).clamp(min=" + epsilon + ")";
@@ -219,25 +179,25 @@ static LogicalResult printNormalize(NormalizeOp op, SpecPrinter &printer) {
     text.strength = Strength::Sum;
     text.isWide |= operands[next].isWide;
   }
-  printer.bindRows(op.getResult(), "y", text, op->getOperands());
+  values.bindRows(op.getResult(), "y", text, values.dead.sumsOf(op->getOperands()));
   return success();
 }
 
-static LogicalResult printRope(RopeOp op, SpecPrinter &printer) {
+static LogicalResult printRope(RopeOp op, TorchValues &values) {
   StringRef token = op.getToken();
   SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
   axes = withoutAxis(withoutAxis(axes, token), op.getChannel());
   axes.append({token, op.getChannel()});
-  TorchText text = printer.scope.align(printer.texts[op.getArray()], axes);
-  printer.scope.useHelper("rope");
+  TorchText text = values.scope.align(values.textOf(op.getArray()), axes);
+  values.scope.useHelper("rope");
   std::string position;
   if (Value given = op.getPositions())
-    position = (printer.texts[given].isNumber
-                    ? printer.scope.expand(printer.texts[given], {token})
-                    : printer.scope.align(printer.texts[given], withoutAxis(axes, op.getChannel())))
+    position = (values.textOf(given).isNumber
+                    ? values.scope.expand(values.textOf(given), {token})
+                    : values.scope.align(values.textOf(given), withoutAxis(axes, op.getChannel())))
                    .at(Strength::Sum);
   else
-    position = printer.scope.getIndex(token).text;
+    position = values.scope.getIndex(token).text;
   if (int64_t offset = op.getOffset())
     position += (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
   if (op.getInverse())
@@ -245,56 +205,55 @@ static LogicalResult printRope(RopeOp op, SpecPrinter &printer) {
   text.text = "rope(" + text.text + ", " + position + ", " + printNumber(op.getTheta().convertToDouble()) +
               ", " + (op.getLayout() == RopeLayout::Interleaved ? "True" : "False") + ")";
   text.strength = Strength::Primary;
-  const TorchText &argument = printer.texts[op.getArray()];
-  printer.bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
-  printer.sumsOfValues[op.getResult()] = printer.sumsOf(op.getArray());
+  const TorchText &argument = values.textOf(op.getArray());
+  values.bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
+  values.dead.setSums(op.getResult(), values.dead.sumsOf(op.getArray()));
   return success();
 }
 
-static LogicalResult printConvolve(ConvolveOp op, SpecPrinter &printer) {
+static LogicalResult printConvolve(ConvolveOp op, TorchValues &values) {
   SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
-  TorchText x = printer.scope.align(printer.texts[op.getArray()], axes);
+  TorchText x = values.scope.align(values.textOf(op.getArray()), axes);
   SmallVector<AxisRef> tapAxes = axes;
   tapAxes.push_back(op.getTapAxis());
-  TorchText taps = printer.scope.align(printer.texts[op.getTaps()], tapAxes);
+  TorchText taps = values.scope.align(values.textOf(op.getTaps()), tapAxes);
   if (op.getWithin())
     return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   if (op.getReverse())
     return op.emitError(
         "unsupported reverse convolution in PyTorch code; it arises in derived functions only");
   AxisRef token = op.getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
-  printer.scope.useHelper("convolve");
+  values.scope.useHelper("convolve");
   x.isWide |= taps.isWide;
   int64_t dim = dimension(axes, token) - static_cast<int64_t>(axes.size());
   x.text = "convolve(" + x.text + ", " + taps.text + ", " + std::to_string(dim) + ")";
   x.strength = Strength::Primary;
-  printer.bind(op.getResult(), "y", x);
-  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op->getOperands()).isNone();
+  values.bind(op.getResult(), "y", x);
+  values.dead.setMixed(op.getResult(), op->getOperands());
   return success();
 }
 
-static LogicalResult printGatedSum(GatedSumOp op, SpecPrinter &printer) {
+static LogicalResult printGatedSum(GatedSumOp op, TorchValues &values) {
   if (op.getWithin())
     return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   if (op.getReverse())
     return op.emitError("unsupported reverse gated sum in PyTorch code; it arises in derived functions only");
   SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
-  TorchText x = printer.scope.align(printer.texts[op.getArray()], axes);
-  TorchText gates = printer.scope.expand(printer.texts[op.getGates()], axes);
-  printer.scope.useHelper("gated_sum");
+  TorchText x = values.scope.align(values.textOf(op.getArray()), axes);
+  TorchText gates = values.scope.expand(values.textOf(op.getGates()), axes);
+  values.scope.useHelper("gated_sum");
   x.isWide |= gates.isWide;
   int64_t dim = dimension(axes, op.getToken()) - static_cast<int64_t>(axes.size());
   x.text = "gated_sum(" + x.text + ", " + gates.text + ", " + std::to_string(dim) + ")";
   x.strength = Strength::Primary;
-  printer.bind(op.getResult(), "y", x);
-  printer.sumsOfValues[op.getResult()].everywhere = !printer.sumsOf(op->getOperands()).isNone();
+  values.bind(op.getResult(), "y", x);
+  values.dead.setMixed(op.getResult(), op->getOperands());
   return success();
 }
 
 /// The printer of an operation.
-template <typename Op, LogicalResult (*print)(Op, SpecPrinter &)> static TorchRule ruleOf() {
-  return {TypeID::get<Op>(),
-          [](Operation *op, SpecPrinter &printer) { return print(cast<Op>(op), printer); }};
+template <typename Op, LogicalResult (*print)(Op, TorchValues &)> static TorchRule ruleOf() {
+  return {TypeID::get<Op>(), [](Operation *op, TorchValues &values) { return print(cast<Op>(op), values); }};
 }
 
 ArrayRef<TorchRule> taylor::getLocalTorchRules() {

@@ -6,7 +6,6 @@
 #define TAYLOR_CODEGEN_DRIVER_TORCH_TORCHPRINTER_H
 
 #include "dialect/Taylor/TaylorDialect.h"
-#include "llvm/ADT/StringSet.h"
 #include <string>
 
 namespace taylor {
@@ -14,18 +13,6 @@ namespace taylor {
 /// The text of a specification, with the values its parameters have now. Fails, with a message at the
 /// operation, on what a specification may hold but PyTorch text cannot say.
 mlir::FailureOr<std::string> printTorch(SpecOp spec);
-
-/// A function that printed specifications call.
-struct TorchHelper {
-  llvm::StringRef name;
-  llvm::StringRef uses; ///< The helper that it calls, or "".
-  llvm::StringRef text;
-};
-/// All of them, each after the one that it calls.
-llvm::SmallVector<TorchHelper> getTorchHelpers();
-
-/// The definitions of the helper functions in `names`, in an order in which each is defined before its use.
-std::string printTorchHelpers(const llvm::StringSet<> &names);
 
 } // namespace taylor
 

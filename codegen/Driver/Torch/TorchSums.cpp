@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sums over keys as PyTorch statements: all pairs of a head at once.
-#include "codegen/Driver/Torch/SpecPrinter.h"
+#include "codegen/Driver/Torch/TorchSums.h"
+#include "codegen/Driver/Torch/TorchReads.h"
 #include "dialect/Taylor/Axes.h"
 
 using namespace mlir;
@@ -13,12 +14,12 @@ constexpr AxisRef kPairs[] = {AxisRole::Batch, AxisRole::Head, AxisRole::Query, 
 
 } // namespace
 
-template <typename Op> TorchText SpecPrinter::printScore(Op op) {
+template <typename Op> TorchText SumPrinter::printScore(Op op) {
   StringRef channel = channelOf(op.getQuery().getType());
-  TorchText query =
-      narrow(scope.align(texts[op.getQuery()], {AxisRole::Batch, AxisRole::Head, AxisRole::Query, channel}));
-  TorchText key =
-      narrow(scope.align(texts[op.getKey()], {AxisRole::Batch, AxisRole::Head, AxisRole::Key, channel}));
+  TorchText query = values.narrow(
+      scope.align(values.textOf(op.getQuery()), {AxisRole::Batch, AxisRole::Head, AxisRole::Query, channel}));
+  TorchText key = values.narrow(
+      scope.align(values.textOf(op.getKey()), {AxisRole::Batch, AxisRole::Head, AxisRole::Key, channel}));
   TorchText score{query.at(Strength::Term) + " @ " + key.at(Strength::Power) + ".transpose(-2, -1)",
                   Strength::Term, SmallVector<AxisRef>(ArrayRef(kPairs)), false, false};
   if (!op.getScale().empty()) {
@@ -29,16 +30,14 @@ template <typename Op> TorchText SpecPrinter::printScore(Op op) {
   return scope.assign("s", score);
 }
 
-/// L[t] - L[u] of all pairs.
-template <typename Op> TorchText SpecPrinter::printLogDecay(Op op) {
-  TorchText decay = texts[op.getDecay()];
-  return {scope.align(readAtQueries(decay), kPairs).at(Strength::Term) + " - " +
+template <typename Op> TorchText SumPrinter::printLogDecay(Op op) {
+  TorchText decay = values.textOf(op.getDecay());
+  return {scope.align(readAtQueries(scope, decay), kPairs).at(Strength::Term) + " - " +
               scope.align(decay, kPairs).at(Strength::Sum),
           Strength::Sum, SmallVector<AxisRef>(ArrayRef(kPairs)), false, decay.isWide};
 }
 
-FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Region *conditions,
-                                               ValueRange extras) {
+FailureOr<TorchText> SumPrinter::printVisible(Mask mask, Region *conditions, ValueRange extras) {
   TorchText visible;
   if (mask == Mask::Causal) {
     TorchText t = scope.getIndex(AxisRole::Query), u = scope.getIndex(AxisRole::Key);
@@ -51,7 +50,7 @@ FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Regi
   if (conditions && !conditions->empty()) {
     SmallVector<TorchText> operands;
     for (Value extra : extras)
-      operands.push_back(scope.align(readAtPairs(texts[extra]), kPairs));
+      operands.push_back(scope.align(readAtPairs(scope, values.textOf(extra)), kPairs));
     FailureOr<SmallVector<TorchText>> body = printRegion(scope, *conditions, operands, kPairs);
     if (failed(body))
       return failure();
@@ -72,17 +71,18 @@ FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Regi
   return known;
 }
 
-FailureOr<int64_t> SpecPrinter::getOrder(Operation *op, Attribute bound) {
+static FailureOr<int64_t> getOrder(Operation *op, Attribute bound) {
   if (auto integer = dyn_cast<IntegerAttr>(bound))
     return integer.getInt();
-  auto value = dyn_cast_or_null<IntegerAttr>(spec.getParameters().get(cast<StringAttr>(bound).getValue()));
+  auto value = dyn_cast_or_null<IntegerAttr>(
+      op->getParentOfType<SpecOp>().getParameters().get(cast<StringAttr>(bound).getValue()));
   if (!value)
     return op->emitError("requires an index parameter '")
            << cast<StringAttr>(bound).getValue() << "' of the specification";
   return value.getInt();
 }
 
-FailureOr<TorchText> SpecPrinter::printSeries(RecurrencesOp op, TorchText x) {
+FailureOr<TorchText> SumPrinter::printSeries(RecurrencesOp op, TorchText x) {
   FailureOr<int64_t> first = getOrder(op, *op.getFirstOrder()), last = getOrder(op, *op.getLastOrder());
   if (failed(first) || failed(last))
     return failure();
@@ -129,10 +129,10 @@ FailureOr<TorchText> SpecPrinter::printSeries(RecurrencesOp op, TorchText x) {
   return weight;
 }
 
-FailureOr<TorchText> SpecPrinter::printWeight(RecurrencesOp op, TorchText score, TorchText visible) {
+FailureOr<TorchText> SumPrinter::printWeight(RecurrencesOp op, TorchText score, TorchText visible) {
   SmallVector<TorchText> arguments{score};
   for (Value extra : op.getExtras())
-    arguments.push_back(scope.align(readAtPairs(texts[extra]), kPairs));
+    arguments.push_back(scope.align(readAtPairs(scope, values.textOf(extra)), kPairs));
   auto hide = [&](TorchText text, StringRef number) {
     if (visible.text.empty())
       return text;
@@ -158,7 +158,7 @@ FailureOr<TorchText> SpecPrinter::printWeight(RecurrencesOp op, TorchText score,
     x = hide(x, "float(\"-inf\")");
     x.text = "torch.exp(" + x.text + ")";
     x.strength = Strength::Primary;
-    return scope.assign("w", narrow(x));
+    return scope.assign("w", values.narrow(x));
   }
 
   // 0 in place of hidden scores: a weight there may be infinite, and 0 times its gradient no number.
@@ -187,10 +187,10 @@ FailureOr<TorchText> SpecPrinter::printWeight(RecurrencesOp op, TorchText score,
   }
   weight.axes.assign(std::begin(kPairs), std::end(kPairs));
   weight = hide(weight, "0.0");
-  return TorchScope::isName(weight) && !weight.isWide ? weight : scope.assign("w", narrow(weight));
+  return TorchScope::isName(weight) && !weight.isWide ? weight : scope.assign("w", values.narrow(weight));
 }
 
-template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchText weight, TorchText visible) {
+template <typename Op> void SumPrinter::printSum(Op op, int64_t index, TorchText weight, TorchText visible) {
   auto type = cast<ArrayType>(op.getResult(index).getType());
   SmallVector<AxisRef> axes = axesOf(type);
   TorchText sum{"", Strength::Primary, {AxisRole::Batch, AxisRole::Head, AxisRole::Query}, false, false};
@@ -199,8 +199,8 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
   case Sum::Numerator: {
     hint = "n";
     StringRef channel = channelOf(op.getValue().getType());
-    TorchText value =
-        narrow(scope.align(texts[op.getValue()], {AxisRole::Batch, AxisRole::Head, AxisRole::Key, channel}));
+    TorchText value = values.narrow(
+        scope.align(values.textOf(op.getValue()), {AxisRole::Batch, AxisRole::Head, AxisRole::Key, channel}));
     sum.text = weight.text + " @ " + value.at(Strength::Term);
     sum.strength = Strength::Term;
     sum.axes.push_back(channel);
@@ -235,28 +235,28 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
   }
   if (sum.axes != axes)
     sum = scope.expand(sum, axes);
-  bind(op.getResult(index), hint, sum);
+  values.bind(op.getResult(index), hint, sum);
 }
 
-template <typename Op> void SpecPrinter::printSums(Op op, TorchText weight, TorchText visible) {
-  Sums sums;
+template <typename Op> void SumPrinter::printSums(Op op, TorchText weight, TorchText visible) {
+  KeySums sums;
   sums.everywhere = visible.text.empty();
   if (!visible.text.empty()) {
     TorchText mask{"~" + visible.text + ".any(-1)", Strength::Unary, withoutAxis(visible.axes, AxisRole::Key),
                    false, false};
-    sums.masks.push_back(nameMask(mask));
+    sums.masks.push_back(values.dead.nameMask(mask));
   }
   for (auto [index, sum] : llvm::enumerate(op.getSums().template getAsRange<SumAttr>())) {
     if (sum.getValue() == Sum::State)
       continue;
     printSum(op, index, weight, visible);
-    sumsOfValues[op.getResult(index)] = sums;
+    values.dead.setSums(op.getResult(index), sums);
   }
 }
 
-LogicalResult SpecPrinter::print(RecurrencesOp op) {
+LogicalResult SumPrinter::print(RecurrencesOp op) {
   TorchText score = printScore(op);
-  FailureOr<TorchText> visible = printVisible(op, op.getMask(), &op.getVisible(), op.getExtras());
+  FailureOr<TorchText> visible = printVisible(op.getMask(), &op.getVisible(), op.getExtras());
   if (failed(visible))
     return failure();
   FailureOr<TorchText> weight = printWeight(op, score, *visible);
@@ -266,12 +266,12 @@ LogicalResult SpecPrinter::print(RecurrencesOp op) {
   return success();
 }
 
-LogicalResult SpecPrinter::print(RecurrenceOp op) {
+LogicalResult SumPrinter::print(RecurrenceOp op) {
   if (op.getState() || op.getSum(Sum::State))
     return op.emitError("unsupported state of a recurrence in PyTorch code; collect the orders with "
                         "taylor-collect-recurrences first");
   TorchText score = printScore(op);
-  FailureOr<TorchText> visible = printVisible(nullptr, op.getMask(), nullptr, {});
+  FailureOr<TorchText> visible = printVisible(op.getMask(), nullptr, {});
   if (failed(visible))
     return failure();
   double coefficient = op.getCoefficient().convertToDouble();
@@ -286,6 +286,6 @@ LogicalResult SpecPrinter::print(RecurrenceOp op) {
     weight.text = "(" + weight.text + ").masked_fill(~" + visible->text + ", 0.0)";
     weight.strength = Strength::Primary;
   }
-  printSums(op, scope.assign("w", narrow(weight)), *visible);
+  printSums(op, scope.assign("w", values.narrow(weight)), *visible);
   return success();
 }
