@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Masks, read off the maps that apply them: where a tile is known to be constant, and which sweeps need not
-// go there.
-#include "codegen/Targets/CPU/KernelPlan.h"
+#include "codegen/Targets/CPU/KernelMasks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -112,7 +110,7 @@ bool Constraint::operator==(const Constraint &other) const {
          llvm::all_of(terms, [&](auto &term) { return llvm::is_contained(other.terms, term); });
 }
 
-std::optional<Mask> KernelPlan::maskOf(Value value) const {
+std::optional<Mask> cpu::maskOf(Value value) {
   auto map = value.getDefiningOp<MapOp>();
   if (!map)
     return std::nullopt;
@@ -128,68 +126,4 @@ std::optional<Mask> KernelPlan::maskOf(Value value) const {
   mask.outside = cast<FloatAttr>(outside.getValue());
   collectConstraints(select.getCondition(), map, mask.constraints);
   return mask;
-}
-
-static bool holds(const std::optional<Mask> &mask, const Constraint &constraint) {
-  return mask && llvm::is_contained(mask->constraints, constraint);
-}
-
-/// Whether leaving out elements of this value does not change the reduction.
-static bool neutral(ReductionKind kind, double value) {
-  return kind == ReductionKind::sum   ? value == 0
-         : kind == ReductionKind::max ? value <= -1e38
-                                      : value >= 1e38;
-}
-
-/// Whether nothing outside the sweep reads the value where the constraint fails.
-bool KernelPlan::unreadOutside(Value value, const Sweep &sweep, const Constraint &constraint) const {
-  DotOp dot = sweep.dot;
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (sweepOf.lookup(user) == &sweep && user != dot.getOperation())
-      return true;
-    return isa<MapOp>(user) &&
-           llvm::all_of(user->getResults(), [&](Value result) { return holds(maskOf(result), constraint); });
-  });
-}
-
-/// The constraints that let a sweep leave elements out: what it hands on is constant or unread where they
-/// fail.
-void KernelPlan::findSkips(Block &block) {
-  for (Step &step : steps[&block]) {
-    if (step.kind == Step::Control)
-      for (Region &region : step.op->getRegions())
-        for (Block &inner : region)
-          findSkips(inner);
-    if (step.kind != Step::SweepStep || step.sweep->axes.size() != 2)
-      continue;
-    Sweep &sweep = *step.sweep;
-    SmallVector<Constraint> candidates;
-    for (Operation *op : sweep.ops)
-      for (Value result : op->getResults())
-        if (std::optional<Mask> mask = maskOf(result))
-          for (const Constraint &constraint : mask->constraints)
-            if (!llvm::is_contained(candidates, constraint))
-              candidates.push_back(constraint);
-    for (const Constraint &constraint : candidates) {
-      auto handsOn = [&](Value value) {
-        return placeOf(value, laneOf(value)) != nullptr || pairStoreOf(value);
-      };
-      bool allowed = !sweep.dot || !handsOn(sweep.dot->getResult(0)) ||
-                     unreadOutside(sweep.dot->getResult(0), sweep, constraint);
-      for (Operation *op : sweep.ops) {
-        if (auto reduce = dyn_cast<ReduceOp>(op)) {
-          std::optional<Mask> mask = maskOf(reduce.getInput());
-          allowed &= holds(mask, constraint) && neutral(reduce.getKind(), mask->outside.getValueAsDouble());
-        } else if (isa<MapOp>(op)) {
-          for (Value result : op->getResults())
-            allowed &= !handsOn(result) || holds(maskOf(result), constraint) ||
-                       unreadOutside(result, sweep, constraint);
-        } else {
-          allowed = false;
-        }
-      }
-      if (allowed)
-        sweep.skips.push_back(constraint);
-    }
-  }
 }

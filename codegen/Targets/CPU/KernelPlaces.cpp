@@ -23,7 +23,6 @@ public:
     shareInit();
     shareYield();
     shareInPlace(block);
-    plan.findSkips(block);
     allocate();
   }
 
@@ -82,6 +81,21 @@ private:
     return place;
   }
 
+  /// Whether a value is read from its own place, and not from a copy with pairs alone.
+  bool readsOwnPlace(Value value, const Sweep &sweep) const {
+    bool isCopied = llvm::any_of(plan.packs, [&](const Copy &copy) {
+      const Copy *made = plan.pairStoreOf(value);
+      return copy.value == value && !(made && *made == copy);
+    });
+    return isCopied || llvm::any_of(value.getUsers(), [&](Operation *user) {
+             auto dot = dyn_cast<DotOp>(user);
+             std::optional<TileProduct> product = dot ? plan.tileProductOf(dot) : std::nullopt;
+             if (product && product->b == value && product->a != value)
+               return false;
+             return bool(product) || plan.sweepOf.lookup(user) != &sweep;
+           });
+  }
+
   /// Values that a later step reads get a place; those that live and die inside one sweep do not.
   void collectPlaces(Block &block) {
     for (Step &step : plan.steps[&block]) {
@@ -121,7 +135,7 @@ private:
             definedAt[result] = step.position;
             if (const Copy *pairs = plan.pairStoreOf(result)) {
               makePlace(*pairs, step.position);
-              if (plan.readsOwnPlace(result, *step.sweep))
+              if (readsOwnPlace(result, *step.sweep))
                 define(result);
               continue;
             }

@@ -36,11 +36,12 @@ FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const 
   });
   plan->vectorLanes = target.lanes(bits);
   plan->chooseLanes();
+  plan->chooseTileProducts();
   if (failed(plan->planSweeps()))
     return failure();
-  plan->moveProducts(*kernel.getBlock());
-  plan->storePairs(*kernel.getBlock());
+  plan->moveTileProducts();
   plan->allocatePlaces();
+  plan->findSkips();
   if (plan->scratchBytes > kMostScratch)
     return taylor::refuse(kernel.emitError("unsupported on a processor: a kernel with "))
            << plan->scratchBytes << " bytes of tiles, where a thread may use " << kMostScratch

@@ -3,8 +3,8 @@
 // which ops run in one sweep, and where in the thread's scratch a tile lives. README.md explains the rules.
 #ifndef TAYLOR_CODEGEN_TARGETS_CPU_KERNELPLAN_H
 #define TAYLOR_CODEGEN_TARGETS_CPU_KERNELPLAN_H
+#include "codegen/Targets/CPU/KernelMasks.h"
 #include "codegen/Targets/CPU/Processors.h"
-#include "dialect/Tile/TileDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
@@ -35,21 +35,6 @@ template <> struct llvm::DenseMapInfo<mlir::tile::cpu::Copy> {
 };
 
 namespace mlir::tile::cpu {
-
-/// plus - minus + sum of factor * value + constant <= 0, over indices of a tile's axes (null: absent) and the
-/// kernel's scalars.
-struct Constraint {
-  StringAttr plus, minus;
-  SmallVector<std::pair<Value, int64_t>> terms;
-  int64_t constant = 0;
-  bool operator==(const Constraint &other) const;
-};
-
-/// A tile that is `outside` wherever one of the constraints fails.
-struct Mask {
-  SmallVector<Constraint> constraints;
-  FloatAttr outside;
-};
 
 /// A product on the matrix unit: C[row][lane] += A[row][pairs] * B[pairs][lane], with 16 rows and 16 lanes to
 /// a block. A lies with `pairs` contiguous; B is a copy with pairs (see Copy).
@@ -87,6 +72,7 @@ struct ScratchPlace {
   unsigned slot = 0;
 };
 
+/// Knows what has been decided: the stages fill it in one after the other, and what emits code asks it.
 class KernelPlan {
 public:
   /// Fails with a diagnostic at an op that is not supported.
@@ -106,9 +92,12 @@ public:
   /// (RowSums.cpp); null where it is no such product.
   StringAttr rowSumOf(DotOp dot) const;
   /// How the product runs on the matrix unit; nothing where it does not.
-  std::optional<TileProduct> tileProductOf(DotOp dot) const;
+  std::optional<TileProduct> tileProductOf(DotOp dot) const {
+    auto it = tileProducts.find(dot);
+    return it == tileProducts.end() ? std::nullopt : std::optional(it->second);
+  }
   /// Whether any product does.
-  bool usesTiles() const;
+  bool usesTiles() const { return !tileProducts.empty(); }
   /// Lanes of one register of the matrix unit.
   static constexpr int64_t kTileLanes = 16;
   /// Lanes that are read and written at once: places, and windows that are read where they lie, hold whole
@@ -141,8 +130,6 @@ public:
   int64_t weightOf(const Sweep &sweep) const;
   /// Instructions of one basic block: LLVM's schedulers and register allocation take the square of it.
   static constexpr int64_t kBlockWeight = 1024;
-  /// Nothing where the value is not the result of a select by positions.
-  std::optional<Mask> maskOf(Value value) const;
   /// Where a product on the matrix unit reads the operand that its mask is about, when that has to be
   /// cleared.
   const ScratchPlace *clearedOf(DotOp dot) const {
@@ -161,31 +148,32 @@ private:
     int begin = INT_MAX, end = -1;
     unsigned members = 0;
   };
-  // Stages
+  // Stages, in this order
   class LaneChooser;    // KernelLanes.cpp
+  class ProductChooser; // KernelTiles.cpp
   class SweepPlanner;   // KernelSweeps.cpp
+  class ProductMover;   // KernelTiles.cpp
   class PlaceAllocator; // KernelPlaces.cpp
+  class SkipFinder;     // KernelSkips.cpp
   void chooseLanes();
+  /// Chooses the products that run on the matrix unit.
+  void chooseTileProducts();
   LogicalResult planSweeps();
-  /// Moves products on the matrix unit into the one sweep that reads them. KernelTiles.cpp
-  void moveProducts(Block &block);
-  /// Has sweeps make copies with pairs of what they compute.
-  void storePairs(Block &block);
+  /// Moves these into the one sweep that reads their sums, and has sweeps make copies with pairs for them.
+  void moveTileProducts();
   void allocatePlaces();
-  /// The constraints that let sweeps leave elements out. KernelMasks.cpp
-  void findSkips(Block &block);
+  /// Finds the constraints that let sweeps leave elements out.
+  void findSkips();
 
   /// The one axis with more than one element; null where there is none, or another.
   static StringAttr longAxisOf(TileType tile);
   /// Whether both operands lie along the one axis summed over, in whole vectors.
   bool mayBeRowSum(DotOp dot) const;
-  /// Whether a value is read from its own place, and not from a copy with pairs alone.
-  bool readsOwnPlace(Value value, const Sweep &sweep) const;
-  bool unreadOutside(Value value, const Sweep &sweep, const Constraint &constraint) const;
 
   KernelOp kernel;
   const Processor &target;
   DenseMap<Value, StringAttr> lanes;
+  DenseMap<Operation *, TileProduct> tileProducts;
   DenseSet<Value> inlined;
   std::map<Block *, std::vector<Step>> steps;
   DenseMap<Operation *, Sweep *> sweepOf;

@@ -108,8 +108,8 @@ MatrixUnit::Blocks MatrixUnit::openProduct(DotOp dot, const TileView &to) {
     if (name != pairs)
       blocks.over.push_back(
           Axis::get(dot.getContext(), name, cast<TileType>(valueA.getType()).getSize(name)));
-  blocks.maskOfA = plan.maskOf(valueA);
-  blocks.maskOfB = plan.maskOf(valueB);
+  blocks.maskOfA = maskOf(valueA);
+  blocks.maskOfB = maskOf(valueB);
   auto bytes = [&](const TileView &view, StringAttr axis, int64_t elementBytes) {
     return asValue(multiply(view.stride(axis), elementBytes));
   };

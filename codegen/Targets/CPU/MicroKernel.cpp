@@ -48,17 +48,9 @@ VectorBlock MicroKernel::emitProduct(const Sweep &sweep, const Point &point, Str
   };
   Product::Operand a = operand(broadcast, {}, packedA ? pairs : StringAttr());
   Product::Operand c = operand(vector, sweep.lane, pairs);
-  Product product{point,
-                  sweep.lane,
-                  row,
-                  pairs,
-                  rows,
-                  vectors,
-                  a,
-                  c,
-                  plan.maskOf(broadcast),
-                  dot.getType().getElementType(),
-                  dot};
+  Product product{
+      point, sweep.lane, row, pairs, rows, vectors, a, c, maskOf(broadcast), dot.getType().getElementType(),
+      dot};
 
   auto at = [&](int64_t r, int64_t v) { return point.moved(row, r).moved(sweep.lane, v * W); };
   SmallVector<Value> start;

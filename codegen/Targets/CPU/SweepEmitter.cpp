@@ -110,7 +110,7 @@ void SweepEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAtt
     SmallVector<std::pair<Value, FloatAttr>> masked;
     for (Operation *op : sweep.ops)
       for (Value result : op->getResults())
-        if (std::optional<Mask> mask = plan.maskOf(result); isa<MapOp>(op) && mask && isMine(result))
+        if (std::optional<Mask> mask = maskOf(result); isa<MapOp>(op) && mask && isMine(result))
           masked.push_back({result, mask->outside});
     if (masked.empty())
       return;
@@ -202,7 +202,7 @@ void SweepEmitter::startReduction(ReduceOp reduce, const Sweep &sweep) {
     loopVectors(view.lane ? type.getSize(view.lane) : 1, [&](Index lane) {
       // What is left out counts as the mask's constant.
       Value start = identity(reduce.getKind(), vectorOf(view.element));
-      if (std::optional<Mask> mask = plan.maskOf(reduce.getInput()); !sweep.skips.empty() && mask)
+      if (std::optional<Mask> mask = maskOf(reduce.getInput()); !sweep.skips.empty() && mask)
         start = combine(reduce.getKind(), constantVector(mask->outside), start);
       store(start, address(view, row.with(view.lane, lane)));
     });
