@@ -1,44 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The scheduler: which warp runs, which of its lanes, and what control flow and barriers do to them.
 #include "runtime/ptx/Block.h"
-#include <algorithm>
+#include "runtime/ptx/Report.h"
 
 namespace taylor::runtime::ptx {
 
-constexpr uint32_t kNowhere = ~0u;
-
-Warp::Warp(Block &block, unsigned index, const Kernel &kernel)
-    : block(block), index(index), storage(kernel.registerBytes / 8 + 8), masks(kernel.masks),
-      valid(kernel.registers.size()) {
-  // 64-byte lines, so that a register of 32 lanes fills whole ones.
-  auto address = reinterpret_cast<uintptr_t>(storage.data());
-  registers = reinterpret_cast<std::byte *>((address + 63) / 64 * 64);
-}
-
-bool Warp::regroup() {
-  uint32_t ready = runnable();
-  if (!ready)
-    return false;
-  pc = kNowhere;
-  for (uint32_t m = ready; m; m &= m - 1)
-    pc = std::min(pc, pcs[firstLane(m)]);
-  active = 0;
-  limit = kNowhere;
-  for (uint32_t m = ready | atSync; m; m &= m - 1) {
-    unsigned l = firstLane(m);
-    if (pcs[l] == pc)
-      active |= 1u << l;
-    else
-      limit = std::min(limit, pcs[l]);
-  }
-  atSync &= ~active;
-  return true;
-}
-
 Block::Block(const Launch &launch)
-    : launch(launch), shared(launch.kernel.dynamicBase + launch.dynamicShared), checks(launch.options.checks),
-      profiling(launch.options.profile) {
-  unsigned count = (launch.threads() + 31) / 32;
+    : launch(launch), checks(launch.options.checks), memory(launch), profiling(launch.options.profile) {
+  unsigned count = launch.warps();
   warps.reserve(count);
   warpgroups.resize((count + 3) / 4);
   for (unsigned k = 0; k < count; ++k)
@@ -46,18 +14,13 @@ Block::Block(const Launch &launch)
 }
 
 void Block::reset(uint64_t number) {
-  coordinates = split(number, launch.grid);
+  position = split(number, launch.grid);
   std::seed_seq seed{uint32_t(launch.options.seed), uint32_t(launch.options.seed >> 32), uint32_t(number),
                      uint32_t(number >> 32)};
   random.seed(seed);
   steps = 0;
-  std::fill(shared.begin(), shared.end(), std::byte(0xff));
-  if (checks)
-    shadow.reset(shared.size(), unsigned(warps.size()));
-  for (Barrier &b : barriers) {
-    b = {};
-    b.order.reset(warps.size());
-  }
+  memory.reset();
+  barriers.reset(warps.size());
   for (Warpgroup &group : warpgroups)
     group.clear();
   mbarriers.clear(warps.size());
@@ -68,24 +31,8 @@ void Block::reset(uint64_t number) {
     constexpr uint64_t turns[] = {1024, 16, 2};
     haste = turns[random() % 3];
   }
-  for (Warp &w : warps) {
-    unsigned left = launch.threads() - 32 * w.index;
-    w.exists = left >= 32 ? ~0u : (1u << left) - 1;
-    w.live = w.exists;
-    w.atBarrier = w.atSync = w.atEvent = w.active = w.hasPrevious = 0;
-    w.isResumed = false;
-    w.pcs.fill(0);
-    w.order.reset(warps.size());
-    w.order.advance(w.index);
-    w.accessed = w.synced = 0;
-    w.copies.clear();
-    w.products.clear(launch.kernel);
-    w.local.assign(32 * launch.kernel.localBytes, std::byte(0xff));
-    std::fill(w.storage.begin(), w.storage.end(), ~uint64_t(0));
-    std::fill(w.masks.begin(), w.masks.end(), 0);
-    std::fill(w.valid.begin(), w.valid.end(), 0);
-    fill(w);
-  }
+  for (Warp &w : warps)
+    w.reset();
 }
 
 std::optional<Fault> Block::run(uint64_t number) try {
@@ -108,7 +55,7 @@ std::optional<Fault> Block::run(uint64_t number) try {
       continue;
     }
     if (ready.empty())
-      deadlock();
+      raiseDeadlock(warps);
     Warp &w = *ready[random() % ready.size()];
     for (uint64_t turn = 1 + random() % 64; turn && w.runnable(); --turn)
       step(w);
@@ -117,11 +64,15 @@ std::optional<Fault> Block::run(uint64_t number) try {
   return found.fault;
 }
 
-/// Remembers where the active lanes stand; the next step chooses anew.
-void Block::park(Warp &w) {
-  for (uint32_t m = w.active; m; m &= m - 1)
-    w.pcs[firstLane(m)] = w.pc;
-  w.active = 0;
+Profile Block::profile() const {
+  Profile all = issued;
+  all.add(memory.counted());
+  return all;
+}
+
+/// Whether all lanes of its member mask, the last operand, execute it together.
+static bool hasMembers(Op op) {
+  return op == Op::Shfl || op == Op::VoteSync || op == Op::Redux || op == Op::Elect || op == Op::WarpSync;
 }
 
 void Block::step(Warp &w) {
@@ -138,7 +89,7 @@ void Block::step(Warp &w) {
   if (i.aligned && mask && mask != (i.run ? ~0u : w.exists)) {
     // Lanes that are still on their way may come: a join is not always after its branches in the text.
     if ((w.runnable() | w.atEvent) & ~w.active)
-      return waitForLanes(w, mask);
+      return w.waitForLanes(mask);
     raise(w, i, FaultKind::Divergent, firstLane(mask), 0,
           "requires all threads of the warp together, but got " + std::to_string(std::popcount(mask)) +
               " of 32");
@@ -147,16 +98,13 @@ void Block::step(Warp &w) {
     raise(w, i, FaultKind::Limit, firstLane(w.active), 0,
           "the block has executed " + std::to_string(launch.options.limit) +
               " instructions, which is the limit");
-  if (profiling) {
-    ++profile.issued[i.kind];
-    ++profile.total;
-    profile.threadInstructions += unsigned(std::popcount(mask));
-  }
+  if (profiling)
+    count(i, mask);
   if (mask)
     check(w, i, mask);
   if (!i.run) {
     control(w, i, mask);
-  } else if (mask && !gather(w, i, mask)) {
+  } else if (mask && hasMembers(i.op) && !w.gather(i, mask)) {
     return;
   } else {
     if (mask)
@@ -167,7 +115,13 @@ void Block::step(Warp &w) {
     for (unsigned k = 0; k < i.results; ++k)
       w.valid[i.operands[k].id] |= mask;
   if (w.active && w.pc >= w.limit)
-    park(w);
+    w.park();
+}
+
+void Block::count(const Instruction &i, uint32_t mask) {
+  ++issued.issued[i.kind];
+  ++issued.total;
+  issued.threadInstructions += unsigned(std::popcount(mask));
 }
 
 /// LLVM pairs numbers for instructions on two of them also where the second one is of no interest, and has no
@@ -198,35 +152,6 @@ void Block::check(Warp &w, const Instruction &i, uint32_t mask) {
     w.products.touch(w, i, mask);
 }
 
-/// Instructions with a member mask wait until all its lanes have come; false if they wait.
-bool Block::gather(Warp &w, const Instruction &i, uint32_t mask) {
-  bool members = i.op == Op::Shfl || i.op == Op::VoteSync || i.op == Op::Redux || i.op == Op::Elect ||
-                 i.op == Op::WarpSync;
-  if (!members)
-    return true;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    unsigned l = firstLane(m);
-    uint32_t own = w.get<uint32_t>(i.operands.back(), l);
-    if (!(own >> l & 1))
-      raise(w, i, FaultKind::Divergent, l, 0,
-            "is executed by lane " + std::to_string(l) + ", which its member mask lacks");
-  }
-  uint32_t wanted = w.get<uint32_t>(i.operands.back(), firstLane(mask)) & w.live;
-  if (!(wanted & ~mask))
-    return true;
-  waitForLanes(w, mask);
-  return false;
-}
-
-/// The lanes stay at their instruction until others of their warp come; those that it does not concern go on.
-void Block::waitForLanes(Warp &w, uint32_t mask) {
-  uint32_t skip = w.active & ~mask;
-  park(w);
-  for (uint32_t m = skip; m; m &= m - 1)
-    ++w.pcs[firstLane(m)];
-  w.atSync |= mask;
-}
-
 void Block::exitLanes(Warp &w, const Instruction &i, uint32_t mask) {
   w.copies.wait(w, mask, 0, true);
   bulkCopies.exit(w, i, mask);
@@ -239,34 +164,11 @@ void Block::exitLanes(Warp &w, const Instruction &i, uint32_t mask) {
 void Block::control(Warp &w, const Instruction &i, uint32_t mask) {
   switch (i.op) {
   case Op::Bra:
-  case Op::Brx: {
-    uint32_t all = w.active, next = w.pc + 1;
-    w.pc = next;
-    if (mask == all && i.op == Op::Bra) {
-      w.pc = i.target;
-      return;
-    }
-    if (!mask)
-      return;
-    park(w);
-    for (uint32_t m = mask; m; m &= m - 1) {
-      unsigned l = firstLane(m);
-      if (i.op == Op::Bra) {
-        w.pcs[l] = i.target;
-        continue;
-      }
-      const auto &list = launch.kernel.targetLists[i.target];
-      uint32_t index = w.get<uint32_t>(i.operands[0], l);
-      if (index >= list.size())
-        raise(w, i, FaultKind::OutOfBounds, l, 0,
-              "branches to target " + std::to_string(index) + " of a list of " + std::to_string(list.size()));
-      w.pcs[l] = list[index];
-    }
-    return;
-  }
+  case Op::Brx:
+    return w.branch(i, mask);
   case Op::Exit:
     ++w.pc;
-    park(w);
+    w.park();
     exitLanes(w, i, mask);
     return;
   case Op::Trap:
@@ -274,7 +176,7 @@ void Block::control(Warp &w, const Instruction &i, uint32_t mask) {
       raise(w, i, FaultKind::Trap, firstLane(mask), 0, "the kernel traps");
     break;
   case Op::WarpSync:
-    if (mask && !gather(w, i, mask))
+    if (mask && !w.gather(i, mask))
       return;
     if (mask) {
       w.orderLanes(mask);
@@ -284,7 +186,7 @@ void Block::control(Warp &w, const Instruction &i, uint32_t mask) {
   case Op::BarSync:
   case Op::BarArrive:
     if (mask)
-      return arrive(w, i, mask);
+      return barriers.arrive(w, i, mask, warps);
     break;
   case Op::MbarrierTry:
   case Op::MbarrierTest:
@@ -304,6 +206,58 @@ void Block::control(Warp &w, const Instruction &i, uint32_t mask) {
     break;
   }
   ++w.pc;
+}
+
+/// try_wait holds lanes up until their phase is complete, or fails now and then: a processor may give up at
+/// any time. test_wait answers at once.
+void Block::waitForMbarrier(Warp &w, const Instruction &i, uint32_t mask) {
+  std::array<uint64_t, 32> events;
+  uint32_t complete = mbarriers.test(w, i, mask, events), waiting = mask & ~complete;
+  if (i.op == Op::MbarrierTest)
+    isPolled |= waiting != 0;
+  if (i.op == Op::MbarrierTest || (waiting && random() % 4 == 0))
+    waiting = 0;
+  w.setPredicate(i.operands[0], mask & ~waiting, complete);
+  w.valid[i.operands[0].id] |= mask & ~waiting;
+  w.waitForEvents(waiting, events);
+}
+
+/// setmaxnreg waits until others have released enough registers.
+void Block::changeRegisters(Warp &w, const Instruction &i, uint32_t mask) {
+  if (!w.isResumed)
+    warpgroupOf(w).execute(w, i);
+  bool isGiven = registers.change(w, i);
+  w.isResumed = !isGiven;
+  std::array<uint64_t, 32> events;
+  events.fill(kRegisterEvent);
+  w.waitForEvents(isGiven ? 0 : mask, events);
+  if (isGiven && i.releases)
+    wake(kRegisterEvent);
+}
+
+void Block::wake(uint64_t event) {
+  for (Warp &w : warps)
+    w.wake(event);
+}
+
+/// Copies that are under way complete in any order, at random or, if a warp demands it, now; false if there
+/// is none.
+bool Block::completeSomething(bool isDemanded) {
+  size_t count = bulkCopies.underWay();
+  for (const Warp &w : warps)
+    count += w.copies.underWay();
+  if (!count || (!isDemanded && random() % haste))
+    return false;
+  size_t chosen = random() % count;
+  for (Warp &w : warps) {
+    if (chosen < w.copies.underWay()) {
+      w.copies.complete(w, chosen);
+      return true;
+    }
+    chosen -= w.copies.underWay();
+  }
+  bulkCopies.complete(chosen);
+  return true;
 }
 
 } // namespace taylor::runtime::ptx

@@ -2,6 +2,7 @@
 #include "runtime/ptx/BulkCopies.h"
 #include "runtime/ptx/Block.h"
 #include "runtime/ptx/Handlers.h"
+#include "runtime/ptx/Report.h"
 
 namespace taylor::runtime::ptx {
 namespace {
@@ -65,35 +66,35 @@ BulkCopies::Copy BulkCopies::describe(Warp &w, const Instruction &i, unsigned la
   for (unsigned half = 0; half < 2; ++half) {
     Space space = Space::Generic;
     uint64_t at = address + 64 * half;
-    std::byte *data = block.locate(w, i, lane, space, at, 64, false);
+    std::byte *data = block.memory.locate(w, i, lane, space, at, 64, false);
     std::memcpy(reinterpret_cast<std::byte *>(&copy.map) + 64 * half, data, 64);
   }
   const TensorMap &map = copy.map;
   if (!map.isValid())
-    block.raise(w, i, FaultKind::Malformed, lane, address,
-                "expected a tensor map at " + hexadecimal(address) + ", but there is none");
+    raise(w, i, FaultKind::Malformed, lane, address,
+          "expected a tensor map at " + hexadecimal(address) + ", but there is none");
   if (map.rank != i.vector)
-    block.raise(w, i, FaultKind::Malformed, lane, address,
-                "expected a tensor map of rank " + std::to_string(i.vector) + ", but got one of rank " +
-                    std::to_string(map.rank));
+    raise(w, i, FaultKind::Malformed, lane, address,
+          "expected a tensor map of rank " + std::to_string(i.vector) + ", but got one of rank " +
+              std::to_string(map.rank));
   for (unsigned d = 0; d < map.rank; ++d)
     copy.from[d] = w.get<int32_t>(i.operands[i.operands.size() - map.rank + d], lane);
   if (copy.from[0] * map.elementBytes % 16)
-    block.raise(w, i, FaultKind::Misaligned, lane, 0,
-                "expected a box at a multiple of 16 bytes along dimension 0, but got element " +
-                    std::to_string(copy.from[0]) + " of " + std::to_string(map.elementBytes) + " bytes");
+    raise(w, i, FaultKind::Misaligned, lane, 0,
+          "expected a box at a multiple of 16 bytes along dimension 0, but got element " +
+              std::to_string(copy.from[0]) + " of " + std::to_string(map.elementBytes) + " bytes");
   uint64_t shared = w.raw(sharedAddress, lane) + uint64_t(i.offset);
   if (bytesOf(sharedAddress.type) == 4)
     shared = uint32_t(shared);
   copy.shared = uint32_t(shared);
   if (shared % 128)
-    block.raise(w, i, FaultKind::Misaligned, lane, shared,
-                "expected a box at a multiple of 128 bytes of shared memory, but got " + hexadecimal(shared));
-  if (shared > block.shared.size() || block.shared.size() - shared < map.boxBytes())
-    block.raise(w, i, FaultKind::OutOfBounds, lane, shared,
-                "copies a box of " + std::to_string(map.boxBytes()) + " bytes at shared address " +
-                    hexadecimal(shared) + ", outside of its " + std::to_string(block.shared.size()) +
-                    " bytes");
+    raise(w, i, FaultKind::Misaligned, lane, shared,
+          "expected a box at a multiple of 128 bytes of shared memory, but got " + hexadecimal(shared));
+  if (shared > block.memory.shared.size() || block.memory.shared.size() - shared < map.boxBytes())
+    raise(w, i, FaultKind::OutOfBounds, lane, shared,
+          "copies a box of " + std::to_string(map.boxBytes()) + " bytes at shared address " +
+              hexadecimal(shared) + ", outside of its " + std::to_string(block.memory.shared.size()) +
+              " bytes");
   return copy;
 }
 
@@ -106,18 +107,17 @@ void BulkCopies::load(Warp &w, const Instruction &i, uint32_t mask) {
     copy.mbarrier = block.mbarriers.find(w, i, l, i.operands[2], i.offset3, true);
     forLines(copy.map, copy.from, [&](const TensorLine &line) {
       if (line.bytes)
-        block.locateGlobal(w, i, l, line.address, line.bytes, false);
-      block.countBytes(Space::Global, false, line.bytes);
+        block.memory.locateGlobal(w, i, l, line.address, line.bytes, false);
+      block.memory.countBytes(Space::Global, false, line.bytes);
     });
     unsigned bytes = copy.map.boxBytes();
-    Shadow::Access access = block.accessOf(w, i, l);
+    Shadow::Access access = w.accessOf(i, l);
     access.async = access.isCopy = true;
     if (block.checks)
-      if (auto f = block.shadow.startCopy(copy.shared, bytes, access))
-        block.raise(w, i, f->kind, l, f->address,
-                    "copies to shared address " + hexadecimal(f->address) + ", " + f->what);
-    std::memset(block.shared.data() + copy.shared, 0xff, bytes); // NaN in every float type
-    block.countBytes(Space::Shared, true, bytes);
+      if (auto f = block.memory.shadow.startCopy(copy.shared, bytes, access))
+        raise(w, i, l, "copies to", *f);
+    std::memset(block.memory.shared.data() + copy.shared, 0xff, bytes); // NaN in every float type
+    block.memory.countBytes(Space::Shared, true, bytes);
     loads.push_back(std::move(copy));
   }
 }
@@ -125,14 +125,15 @@ void BulkCopies::load(Warp &w, const Instruction &i, uint32_t mask) {
 void BulkCopies::finishLoad(const Copy &copy) {
   Block &block = copy.warp->block;
   unsigned bytes = copy.map.boxBytes();
-  std::memset(block.shared.data() + copy.shared, 0, bytes); // what lies outside of the tensor
+  std::memset(block.memory.shared.data() + copy.shared, 0, bytes); // what lies outside of the tensor
   forLines(copy.map, copy.from, [&](const TensorLine &line) {
     forPieces(copy.map, copy.shared, line, [&](uint32_t to, uint64_t from, unsigned size) {
-      std::memcpy(block.shared.data() + to, reinterpret_cast<const std::byte *>(from), size);
+      std::memcpy(block.memory.shared.data() + to, reinterpret_cast<const std::byte *>(from), size);
     });
   });
   if (block.checks)
-    block.shadow.finishCopy(copy.shared, bytes, copy.at->line, block.mbarriers.phaseOf(copy.mbarrier, true));
+    block.memory.shadow.finishCopy(copy.shared, bytes, copy.at->line,
+                                   block.mbarriers.phaseOf(copy.mbarrier, true));
   block.mbarriers.completeBytes(*copy.warp, *copy.at, copy.lane, copy.mbarrier, bytes);
 }
 
@@ -145,23 +146,22 @@ void BulkCopies::store(Warp &w, const Instruction &i, uint32_t mask) {
     copy.group = committed[w.index][l];
     for (unsigned d = 0; d < copy.map.rank; ++d)
       if (copy.from[d] < 0)
-        block.raise(w, i, FaultKind::OutOfBounds, l, 0,
-                    "expected a box at coordinates from 0, but got " + std::to_string(copy.from[d]) +
-                        " of dimension " + std::to_string(d));
+        raise(w, i, FaultKind::OutOfBounds, l, 0,
+              "expected a box at coordinates from 0, but got " + std::to_string(copy.from[d]) +
+                  " of dimension " + std::to_string(d));
     forLines(copy.map, copy.from, [&](const TensorLine &line) {
       if (line.bytes)
-        block.locateGlobal(w, i, l, line.address, line.bytes, true);
-      block.countBytes(Space::Global, true, line.bytes);
+        block.memory.locateGlobal(w, i, l, line.address, line.bytes, true);
+      block.memory.countBytes(Space::Global, true, line.bytes);
     });
     unsigned bytes = copy.map.boxBytes();
-    Shadow::Access access = block.accessOf(w, i, l);
+    Shadow::Access access = w.accessOf(i, l);
     access.async = access.isCopy = true;
     if (block.checks)
       for (unsigned k = 0; k < bytes; k += 16)
-        if (auto f = block.shadow.startRead(copy.shared + k, access))
-          block.raise(w, i, f->kind, l, f->address,
-                      "copies from shared address " + hexadecimal(f->address) + ", " + f->what);
-    block.countBytes(Space::Shared, false, bytes);
+        if (auto f = block.memory.shadow.startRead(copy.shared + k, access))
+          raise(w, i, l, "copies from", *f);
+    block.memory.countBytes(Space::Shared, false, bytes);
     stores.push_back(std::move(copy));
   }
 }
@@ -171,8 +171,8 @@ void BulkCopies::readSource(Copy &copy) {
   copy.hasRead = true;
   copy.data.resize(bytes);
   for (unsigned k = 0; k < bytes; k += 16)
-    std::memcpy(copy.data.data() + k, copy.warp->block.shared.data() + swizzled(copy.map, copy.shared, k),
-                16);
+    std::memcpy(copy.data.data() + k,
+                copy.warp->block.memory.shared.data() + swizzled(copy.map, copy.shared, k), 16);
 }
 
 void BulkCopies::writeTarget(Copy &copy) {
@@ -190,9 +190,9 @@ void BulkCopies::release(Copy &copy) {
   copy.isAwaited = true;
   if (!block.checks)
     return;
-  Shadow::Access access = block.accessOf(*copy.warp, *copy.at, copy.lane);
+  Shadow::Access access = copy.warp->accessOf(*copy.at, copy.lane);
   for (unsigned k = 0; k < copy.map.boxBytes(); k += 16)
-    block.shadow.finishRead(copy.shared + k, access);
+    block.memory.shadow.finishRead(copy.shared + k, access);
 }
 
 void BulkCopies::commit(const Warp &w, uint32_t mask) {
@@ -218,10 +218,10 @@ void BulkCopies::wait(Warp &w, const Instruction &i, uint32_t mask) {
 void BulkCopies::exit(const Warp &w, const Instruction &i, uint32_t mask) const {
   for (const Copy &copy : stores)
     if (copy.warp == &w && (mask >> copy.lane & 1) && !copy.isAwaited)
-      w.block.raise(w, i, FaultKind::InFlight, copy.lane, copy.shared,
-                    "exits while cp.async.bulk of thread " + std::to_string(w.block.threadOf(w, copy.lane)) +
-                        " at line " + std::to_string(copy.at->line) +
-                        " still reads shared memory: requires cp.async.bulk.wait_group.read before it");
+      raise(w, i, FaultKind::InFlight, copy.lane, copy.shared,
+            "exits while cp.async.bulk of thread " + std::to_string(w.threadOf(copy.lane)) + " at line " +
+                std::to_string(copy.at->line) +
+                " still reads shared memory: requires cp.async.bulk.wait_group.read before it");
 }
 
 size_t BulkCopies::underWay() const {
@@ -248,9 +248,8 @@ void BulkCopies::end(Block &block) {
   stores.clear();
   if (!loads.empty()) {
     const Copy &copy = loads.front();
-    block.raise(
-        *copy.warp, *copy.at, FaultKind::InFlight, copy.lane, copy.shared,
-        "still fills shared memory when the block ends: requires a wait for its mbarrier before that");
+    raise(*copy.warp, *copy.at, FaultKind::InFlight, copy.lane, copy.shared,
+          "still fills shared memory when the block ends: requires a wait for its mbarrier before that");
   }
 }
 

@@ -3,6 +3,7 @@
 // "elect.sync").
 #include "runtime/ptx/Block.h"
 #include "runtime/ptx/Handlers.h"
+#include "runtime/ptx/Report.h"
 
 namespace taylor::runtime::ptx {
 namespace {
@@ -38,8 +39,8 @@ void shuffle(Warp &w, const Instruction &i, uint32_t mask) {
       from = lane;
     if (!(mask >> from & 1)) {
       if (w.block.checks)
-        w.block.raise(w, i, FaultKind::UninitialisedRegister, l, 0,
-                      "reads lane " + std::to_string(from) + ", which does not take part");
+        raise(w, i, FaultKind::UninitialisedRegister, l, 0,
+              "reads lane " + std::to_string(from) + ", which does not take part");
       from = lane;
     }
     w.cells<uint32_t>(i.operands[0])[l] = values[unsigned(from)];

@@ -252,8 +252,8 @@ Handler floatHandler(const Instruction &i) {
 }
 
 Handler handlerFor(const Instruction &i) {
-  for (auto family : {compareHandler, convertHandler, memoryHandler, matrixHandler, productHandler,
-                      mbarrierHandler, bulkHandler, collectiveHandler})
+  for (auto family : {compareHandler, convertHandler, memoryHandler, copyHandler, matrixHandler,
+                      productHandler, mbarrierHandler, bulkHandler, collectiveHandler})
     if (Handler h = family(i))
       return h;
   return isFloat(i.type) ? floatHandler(i) : integerHandler(i);

@@ -12,6 +12,7 @@ Handler floatHandler(const Instruction &);
 Handler compareHandler(const Instruction &);
 Handler convertHandler(const Instruction &);
 Handler memoryHandler(const Instruction &);
+Handler copyHandler(const Instruction &);
 Handler matrixHandler(const Instruction &);
 Handler collectiveHandler(const Instruction &);
 Handler productHandler(const Instruction &);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A grid's blocks on host threads.
+// Special registers, and a grid's blocks on host threads.
+#include "runtime/ptx/Launch.h"
 #include "runtime/Error.h"
 #include "runtime/ptx/Block.h"
 #include <algorithm>
@@ -27,6 +28,61 @@ void Profile::add(const Profile &p) {
   sharedRead += p.sharedRead;
   sharedWritten += p.sharedWritten;
   bankConflicts += p.bankConflicts;
+}
+
+std::array<unsigned, 3> split(uint64_t n, GridSize size) {
+  return {unsigned(n % size.x), unsigned(n / size.x % size.y), unsigned(n / size.x / size.y)};
+}
+
+uint64_t Launch::valueOf(Special special, const std::array<unsigned, 3> &blockCoordinates,
+                         unsigned thread) const {
+  unsigned axis = unsigned(special) % 3; // the first four kinds come in x, y, z
+  unsigned lane = thread % 32;
+  uint64_t bit = uint64_t(1) << lane;
+  switch (special) {
+  case Special::TidX:
+  case Special::TidY:
+  case Special::TidZ:
+    return split(thread, block)[axis];
+  case Special::NtidX:
+  case Special::NtidY:
+  case Special::NtidZ:
+    return std::array{block.x, block.y, block.z}[axis];
+  case Special::CtaidX:
+  case Special::CtaidY:
+  case Special::CtaidZ:
+    return blockCoordinates[axis];
+  case Special::NctaidX:
+  case Special::NctaidY:
+  case Special::NctaidZ:
+    return std::array{grid.x, grid.y, grid.z}[axis];
+  case Special::LaneId:
+    return lane;
+  case Special::WarpId:
+    return thread / 32;
+  case Special::NWarpId:
+    return warps();
+  case Special::NSmId:
+    return 1;
+  case Special::SmId:
+  case Special::GridId:
+    return 0;
+  case Special::MaskEq:
+    return bit;
+  case Special::MaskLt:
+    return bit - 1;
+  case Special::MaskLe:
+    return 2 * bit - 1;
+  case Special::MaskGe:
+    return uint32_t(0 - bit);
+  case Special::MaskGt:
+    return uint32_t(0 - 2 * bit);
+  case Special::DynamicShared:
+    return dynamicShared;
+  case Special::TotalShared:
+    return sharedBytes();
+  }
+  return 0;
 }
 
 namespace {
@@ -114,7 +170,7 @@ RunReport launch(const Module &module, std::string_view name, GridSize grid, Gri
       }
     }
     std::lock_guard lock(mutex);
-    report.profile.add(runner.profile);
+    report.profile.add(runner.profile());
   };
   std::vector<std::thread> others;
   for (unsigned k = 1; k < std::min<uint64_t>(options.threads, blocks); ++k)

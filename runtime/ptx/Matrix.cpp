@@ -8,6 +8,7 @@
 //   (g+8, 2t+1)
 #include "runtime/ptx/Block.h"
 #include "runtime/ptx/Handlers.h"
+#include "runtime/ptx/Report.h"
 
 namespace taylor::runtime::ptx {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using Matrix = std::array<std::array<uint16_t, 8>, 8>;
 
 template <bool store> void matrices(Warp &w, const Instruction &i, uint32_t mask) {
-  Block &block = w.block;
+  BlockMemory &memory = w.block.memory;
   const Operand &base = i.operands[store ? 0 : i.vector];
   const Operand *values = &i.operands[store ? 1 : 0];
   std::array<Matrix, 4> data;
@@ -36,18 +37,18 @@ template <bool store> void matrices(Warp &w, const Instruction &i, uint32_t mask
       uint64_t address = w.raw(base, l) + uint64_t(i.offset);
       if (bytesOf(base.type) == 4)
         address = uint32_t(address);
-      std::byte *row = block.locate(w, i, l, space, address, 16, store);
+      std::byte *row = memory.locate(w, i, l, space, address, 16, store);
       if (space != Space::Shared)
-        block.raise(w, i, FaultKind::OutOfBounds, l, address, "expected an address in shared memory");
-      block.checkShared(w, i, l, address, 16, store);
+        raise(w, i, FaultKind::OutOfBounds, l, address, "expected an address in shared memory");
+      memory.checkShared(w, i, l, address, 16, store);
       if (store)
         std::memcpy(row, data[j][r].data(), 16);
       else
         std::memcpy(data[j][r].data(), row, 16);
       addresses[r] = address;
     }
-    block.countConflicts(addresses, 0xff, 16); // eight rows are one pass
-    block.countBytes(Space::Shared, store, 128);
+    memory.countConflicts(addresses, 0xff, 16); // eight rows are one pass
+    memory.countBytes(Space::Shared, store, 128);
   }
   if (!store)
     for (unsigned j = 0; j < i.vector; ++j)

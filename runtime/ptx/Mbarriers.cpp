@@ -2,6 +2,7 @@
 #include "runtime/ptx/Mbarriers.h"
 #include "runtime/ptx/Block.h"
 #include "runtime/ptx/Handlers.h"
+#include "runtime/ptx/Report.h"
 
 namespace taylor::runtime::ptx {
 
@@ -20,9 +21,9 @@ static uint32_t locate(Warp &w, const Instruction &i, unsigned lane, const Opera
   uint64_t address = w.raw(o, lane) + uint64_t(offset);
   if (bytesOf(o.type) == 4)
     address = uint32_t(address);
-  w.block.locate(w, i, lane, space, address, 8, false);
+  w.block.memory.locate(w, i, lane, space, address, 8, false);
   if (space != Space::Shared)
-    w.block.raise(w, i, FaultKind::OutOfBounds, lane, address, "expected an address in shared memory");
+    raise(w, i, FaultKind::OutOfBounds, lane, address, "expected an address in shared memory");
   return uint32_t(address);
 }
 
@@ -31,16 +32,16 @@ void Mbarriers::initialise(Warp &w, const Instruction &i, uint32_t mask) {
     unsigned l = firstLane(m);
     uint32_t address = locate(w, i, l, i.operands[0], i.offset), count = w.get<uint32_t>(i.operands[1], l);
     if (all.contains(address))
-      w.block.raise(w, i, FaultKind::Malformed, l, address,
-                    "initialises the mbarrier at " + hexadecimal(address) + " again, since line " +
-                        std::to_string(all.at(address).line) + ": requires mbarrier.inval between");
+      raise(w, i, FaultKind::Malformed, l, address,
+            "initialises the mbarrier at " + hexadecimal(address) + " again, since line " +
+                std::to_string(all.at(address).line) + ": requires mbarrier.inval between");
     if (count < 1 || count > kMostCount)
-      w.block.raise(w, i, FaultKind::Malformed, l, address,
-                    "expected a count of 1 to " + std::to_string(kMostCount) + " arrivals, but got " +
-                        std::to_string(count));
-    w.block.checkShared(w, i, l, address, 8, true);
+      raise(w, i, FaultKind::Malformed, l, address,
+            "expected a count of 1 to " + std::to_string(kMostCount) + " arrivals, but got " +
+                std::to_string(count));
+    w.block.memory.checkShared(w, i, l, address, 8, true);
     if (w.block.checks)
-      w.block.shadow.setOpaque(address, 8, true);
+      w.block.memory.shadow.setOpaque(address, 8, true);
     Mbarrier made;
     made.expected = made.pending = count;
     made.writer = unsigned(warps) + initialised++;
@@ -60,7 +61,7 @@ void Mbarriers::invalidate(Warp &w, const Instruction &i, uint32_t mask) {
     unsigned l = firstLane(m);
     uint32_t address = find(w, i, l, i.operands[0], i.offset, false);
     if (w.block.checks)
-      w.block.shadow.setOpaque(address, 8, false);
+      w.block.memory.shadow.setOpaque(address, 8, false);
     all.erase(address);
   }
 }
@@ -74,8 +75,8 @@ void Mbarriers::fence(Warp &w) {
 Mbarriers::Mbarrier &Mbarriers::at(const Warp &w, const Instruction &i, unsigned lane, uint32_t address) {
   auto found = all.find(address);
   if (found == all.end())
-    w.block.raise(w, i, FaultKind::Malformed, lane, address,
-                  "expected an mbarrier at " + hexadecimal(address) + ", but none is initialised there");
+    raise(w, i, FaultKind::Malformed, lane, address,
+          "expected an mbarrier at " + hexadecimal(address) + ", but none is initialised there");
   return found->second;
 }
 
@@ -88,11 +89,11 @@ uint32_t Mbarriers::find(Warp &w, const Instruction &i, unsigned lane, const Ope
   auto by = "the mbarrier at " + hexadecimal(address) + ", that warp " + std::to_string(m.warp) +
             " initialised at line " + std::to_string(m.line);
   if (m.warp != w.index && !w.order.isBefore(m.warp, m.clock))
-    w.block.raise(w, i, FaultKind::Race, lane, address, "uses " + by + " with no barrier between");
+    raise(w, i, FaultKind::Race, lane, address, "uses " + by + " with no barrier between");
   bool isFenced = m.fenced && (m.warp == w.index || w.order.isBefore(m.warp, m.fenced));
   if (isAsync && !isFenced && !w.order.isFenced(m.warp, m.clock))
-    w.block.raise(w, i, FaultKind::Unfenced, lane, address,
-                  "signals " + by + ": requires its fence.mbarrier_init or fence.proxy.async between");
+    raise(w, i, FaultKind::Unfenced, lane, address,
+          "signals " + by + ": requires its fence.mbarrier_init or fence.proxy.async between");
   return address;
 }
 
@@ -120,15 +121,14 @@ void Mbarriers::count(const Warp &w, const Instruction &i, unsigned lane, uint32
                       uint32_t arrivals) {
   Mbarrier &m = at(w, i, lane, address);
   if (!m.hasWaiter)
-    w.block.raise(w, i, FaultKind::Malformed, lane, address,
-                  "arrives at the mbarrier at " + hexadecimal(address) + " in phase " +
-                      std::to_string(m.phase) + ", but no thread has waited for phase " +
-                      std::to_string(m.phase - 1));
+    raise(w, i, FaultKind::Malformed, lane, address,
+          "arrives at the mbarrier at " + hexadecimal(address) + " in phase " + std::to_string(m.phase) +
+              ", but no thread has waited for phase " + std::to_string(m.phase - 1));
   if (arrivals < 1 || arrivals > m.pending)
-    w.block.raise(w, i, FaultKind::Malformed, lane, address,
-                  "expected 1 to " + std::to_string(m.pending) + " more arrivals in phase " +
-                      std::to_string(m.phase) + " of the mbarrier at " + hexadecimal(address) + ", but got " +
-                      std::to_string(arrivals));
+    raise(w, i, FaultKind::Malformed, lane, address,
+          "expected 1 to " + std::to_string(m.pending) + " more arrivals in phase " +
+              std::to_string(m.phase) + " of the mbarrier at " + hexadecimal(address) + ", but got " +
+              std::to_string(arrivals));
   m.pending -= arrivals;
   settle(w.block, address);
 }
@@ -136,9 +136,9 @@ void Mbarriers::count(const Warp &w, const Instruction &i, unsigned lane, uint32
 void Mbarriers::addBytes(const Warp &w, const Instruction &i, unsigned lane, Mbarrier &m, int64_t bytes) {
   m.bytes += bytes;
   if (m.bytes > kMostCount || m.bytes < -kMostCount)
-    w.block.raise(w, i, FaultKind::Malformed, lane, 0,
-                  "expected at most " + std::to_string(kMostCount) + " bytes under way, but got " +
-                      std::to_string(m.bytes));
+    raise(w, i, FaultKind::Malformed, lane, 0,
+          "expected at most " + std::to_string(kMostCount) + " bytes under way, but got " +
+              std::to_string(m.bytes));
 }
 
 void Mbarriers::use(Mbarrier &m, const Warp &w, const Instruction &i, unsigned lane) {
@@ -154,10 +154,10 @@ void Mbarriers::checkUses(const Warp &w, const Instruction &i, unsigned lane, ui
                           uint32_t lanes) {
   const Mbarrier::Use &use = all.at(address).uses[w.index];
   if (w.block.checks && use.clock > w.synced && (use.lanes & ~lanes))
-    w.block.raise(w, i, FaultKind::Race, lane, address,
-                  "arrives at the mbarrier at " + hexadecimal(address) + ", which lane " +
-                      std::to_string(firstLane(use.lanes & ~lanes)) + " uses at line " +
-                      std::to_string(use.line) + ": requires bar.warp.sync between");
+    raise(w, i, FaultKind::Race, lane, address,
+          "arrives at the mbarrier at " + hexadecimal(address) + ", which lane " +
+              std::to_string(firstLane(use.lanes & ~lanes)) + " uses at line " + std::to_string(use.line) +
+              ": requires bar.warp.sync between");
 }
 
 /// What arrivals of these lanes tell of their warp: that of other lanes only up to their last barrier.
@@ -209,12 +209,12 @@ uint32_t Mbarriers::test(Warp &w, const Instruction &i, uint32_t mask, std::arra
     events[l] = address;
     uint64_t wanted = w.raw(i.operands[2], l);
     if (i.parity && wanted > 1)
-      w.block.raise(w, i, FaultKind::Malformed, l, address,
-                    "expected a parity of 0 or 1, but got " + std::to_string(wanted));
+      raise(w, i, FaultKind::Malformed, l, address,
+            "expected a parity of 0 or 1, but got " + std::to_string(wanted));
     if (!i.parity && (wanted > barrier.phase || wanted + 1 < barrier.phase))
-      w.block.raise(w, i, FaultKind::Malformed, l, address,
-                    "expected a state of phase " + std::to_string(barrier.phase) +
-                        " or the one before, but got one of " + std::to_string(wanted));
+      raise(w, i, FaultKind::Malformed, l, address,
+            "expected a state of phase " + std::to_string(barrier.phase) +
+                " or the one before, but got one of " + std::to_string(wanted));
     use(barrier, w, i, l);
     if (i.parity ? wanted == barrier.phase % 2 : wanted == barrier.phase)
       continue;
@@ -236,8 +236,8 @@ void Mbarriers::expectArrival(const Warp &w, const Instruction &i, unsigned lane
   Mbarrier &m = at(w, i, lane, address);
   use(m, w, i, lane);
   if (++m.pending > kMostCount)
-    w.block.raise(w, i, FaultKind::Malformed, lane, address,
-                  "expected at most " + std::to_string(kMostCount) + " arrivals, but got one more");
+    raise(w, i, FaultKind::Malformed, lane, address,
+          "expected at most " + std::to_string(kMostCount) + " arrivals, but got one more");
 }
 
 void Mbarriers::arriveLate(const Warp &w, const Instruction &i, unsigned lane, uint32_t address,

@@ -297,6 +297,12 @@ constexpr TypeName kTypes[] = {
 
 } // namespace
 
+std::string hexadecimal(uint64_t x) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(x));
+  return text;
+}
+
 unsigned bytesOf(Type t) { return kTypes[unsigned(t)].bytes; }
 const char *nameOf(Type t) { return kTypes[unsigned(t)].name; }
 bool isFloat(Type t) { return t >= Type::F16; }

@@ -8,6 +8,7 @@
 #include "runtime/ptx/Products.h"
 #include "runtime/ptx/Block.h"
 #include "runtime/ptx/Handlers.h"
+#include "runtime/ptx/Report.h"
 
 namespace taylor::runtime::ptx {
 
@@ -34,16 +35,16 @@ SharedMatrix Products::rightMatrix(const Product &p) {
 
 void Products::raiseInFlight(const Warp &w, const Instruction &i, const Operand &o, const char *verb,
                              unsigned lane) const {
-  w.block.raise(w, i, FaultKind::InFlight, lane, 0,
-                verb + (" '" + w.block.nameOf(o)) + "', which wgmma at line " +
-                    std::to_string(uses[o.id].line) + " still uses: requires wgmma.wait_group before it");
+  raise(w, i, FaultKind::InFlight, lane, 0,
+        verb + (" '" + w.block.nameOf(o)) + "', which wgmma at line " + std::to_string(uses[o.id].line) +
+            " still uses: requires wgmma.wait_group before it");
 }
 
 void Products::raiseUnfenced(const Warp &w, const Instruction &i, const Operand &o, const char *verb,
                              unsigned line) const {
-  w.block.raise(w, i, FaultKind::Unfenced, 0, 0,
-                "uses '" + w.block.nameOf(o) + "', which line " + std::to_string(line) + " " + verb +
-                    ": requires wgmma.fence between");
+  raise(w, i, FaultKind::Unfenced, 0, 0,
+        "uses '" + w.block.nameOf(o) + "', which line " + std::to_string(line) + " " + verb +
+            ": requires wgmma.fence between");
 }
 
 void Products::touch(const Warp &w, const Instruction &i, uint32_t mask) {
@@ -63,9 +64,9 @@ static uint64_t uniform(Warp &w, const Instruction &i, const Operand &o, const c
   uint64_t value = w.raw(o, 0);
   for (unsigned l = 1; l < 32; ++l)
     if (w.raw(o, l) != value)
-      w.block.raise(w, i, FaultKind::Divergent, l, 0,
-                    "requires one " + std::string(name) + " for the warp, but got " + hexadecimal(value) +
-                        " in lane 0 and " + hexadecimal(w.raw(o, l)) + " in lane " + std::to_string(l));
+      raise(w, i, FaultKind::Divergent, l, 0,
+            "requires one " + std::string(name) + " for the warp, but got " + hexadecimal(value) +
+                " in lane 0 and " + hexadecimal(w.raw(o, l)) + " in lane " + std::to_string(l));
   return value;
 }
 
@@ -79,7 +80,7 @@ Products::Product Products::describe(Warp &w, const Instruction &i) const {
   p.right = uniform(w, i, *operand++, "descriptor of b");
   uint32_t adds = w.predicate(*operand);
   if (adds != 0 && adds != ~0u)
-    w.block.raise(w, i, FaultKind::Divergent, 0, 0, "requires one scale of d for the warp, but lanes differ");
+    raise(w, i, FaultKind::Divergent, 0, 0, "requires one scale of d for the warp, but lanes differ");
   p.adds = adds != 0;
   return p;
 }
@@ -87,14 +88,14 @@ Products::Product Products::describe(Warp &w, const Instruction &i) const {
 void Products::checkSum(const Warp &w, const Product &p) const {
   const Instruction &i = *p.at;
   if (fences == 1)
-    w.block.raise(w, i, FaultKind::Unfenced, 0, 0, "requires wgmma.fence before the first wgmma.mma_async");
+    raise(w, i, FaultKind::Unfenced, 0, 0, "requires wgmma.fence before the first wgmma.mma_async");
   for (const Operand &o : sumOf(i)) {
     const Use &use = uses[o.id];
     if (use.lefts || (use.sums && (!p.sum || p.sum->pending == 0)))
       raiseInFlight(w, i, o, "adds to", 0);
     if (p.adds && w.valid[o.id] != ~0u)
-      w.block.raise(w, i, FaultKind::UninitialisedRegister, firstLane(~w.valid[o.id]), 0,
-                    "adds to '" + w.block.nameOf(o) + "', which has no value yet");
+      raise(w, i, FaultKind::UninitialisedRegister, firstLane(~w.valid[o.id]), 0,
+            "adds to '" + w.block.nameOf(o) + "', which has no value yet");
     // Without the sum's old value a write before is dead, and no processor keeps it.
     if (use.read == fences || (p.adds && use.written == fences))
       raiseUnfenced(w, i, o, use.written == fences ? "writes" : "reads", use.touchedAt);
@@ -117,14 +118,14 @@ void Products::checkLeft(const Warp &w, const Instruction &i) const {
 
 void Products::checkMatrix(Warp &w, const Instruction &i, const SharedMatrix &m,
                            const std::string &name) const {
-  Block &block = w.block;
+  const std::vector<std::byte> &shared = w.block.memory.shared;
   if (auto found = m.problem(name))
-    block.raise(w, i, FaultKind::Malformed, 0, 0, *found);
+    raise(w, i, FaultKind::Malformed, 0, 0, *found);
   m.forChunks(0, m.rows, [&](uint32_t address, unsigned, unsigned) {
-    if (address + 16 > block.shared.size())
-      block.raise(w, i, FaultKind::OutOfBounds, 0, address,
-                  "reads " + name + " at shared address " + hexadecimal(address) + ", outside of its " +
-                      std::to_string(block.shared.size()) + " bytes");
+    if (address + 16 > shared.size())
+      raise(w, i, FaultKind::OutOfBounds, 0, address,
+            "reads " + name + " at shared address " + hexadecimal(address) + ", outside of its " +
+                std::to_string(shared.size()) + " bytes");
   });
 }
 
@@ -160,12 +161,11 @@ void Products::start(Warp &w, const Instruction &i) {
   if (block.checks) {
     checkSum(w, p);
     checkLeft(w, i);
-    Shadow::Access access = block.accessOf(w, i, 0);
+    Shadow::Access access = w.accessOf(i, 0);
     access.async = true;
     forChunks(p, [&](uint32_t address) {
-      if (auto f = block.shadow.startRead(address, access))
-        block.raise(w, i, f->kind, 0, f->address,
-                    "reads shared address " + hexadecimal(f->address) + ", " + f->what);
+      if (auto f = block.memory.shadow.startRead(address, access))
+        raise(w, i, 0, "reads", *f);
     });
   }
   if (p.sum->pending++ == 0)
@@ -208,9 +208,10 @@ template <typename T> float elementOf(const void *data, bool negates) {
 
 /// Rows of a matrix in shared memory, as f(row, column, value).
 template <typename T, typename F>
-void readShared(const Block &block, const SharedMatrix &m, unsigned from, unsigned to, bool negates, F f) {
+void readShared(const BlockMemory &memory, const SharedMatrix &m, unsigned from, unsigned to, bool negates,
+                F f) {
   m.forChunks(from, to, [&](uint32_t address, unsigned row, unsigned column) {
-    const std::byte *data = block.shared.data() + address;
+    const std::byte *data = memory.shared.data() + address;
     for (unsigned k = 0; k < 16 / m.elementBytes; ++k) {
       float value = elementOf<T>(data + k * m.elementBytes, negates);
       m.isTransposed ? f(row + k, column, value) : f(row, column + k, value);
@@ -265,8 +266,8 @@ void Products::finish(Warp &w, const Product &p) {
     if (i.leftInRegisters)
       readFragments<T>(w, leftOf(i), i.negatesLeft, left);
     else
-      readShared<T>(w.block, leftMatrix(p), row, row + 16, i.negatesLeft, left);
-    readShared<T>(w.block, rightMatrix(p), 0, columns, i.negatesRight,
+      readShared<T>(w.block.memory, leftMatrix(p), row, row + 16, i.negatesLeft, left);
+    readShared<T>(w.block.memory, rightMatrix(p), 0, columns, i.negatesRight,
                   [&](unsigned n, unsigned c, float x) { b[c][n] = x; });
     multiply<k>(p.sum->values, a, b, columns);
   };
@@ -276,10 +277,10 @@ void Products::finish(Warp &w, const Product &p) {
     execute(Tag<BHalf>(), std::integral_constant<unsigned, 16>());
   else
     execute(Tag<Half>(), std::integral_constant<unsigned, 16>());
-  w.block.countBytes(Space::Shared, false, (i.leftInRegisters ? 0 : 512) + 32 * uint64_t(columns));
+  w.block.memory.countBytes(Space::Shared, false, (i.leftInRegisters ? 0 : 512) + 32 * uint64_t(columns));
   if (w.block.checks) {
-    Shadow::Access access = w.block.accessOf(w, i, 0);
-    forChunks(p, [&](uint32_t address) { w.block.shadow.finishRead(address, access); });
+    Shadow::Access access = w.accessOf(i, 0);
+    forChunks(p, [&](uint32_t address) { w.block.memory.shadow.finishRead(address, access); });
   }
   for (const Operand &o : leftOf(i))
     --uses[o.id].lefts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/ptx/RegisterPool.h"
 #include "runtime/ptx/Block.h"
+#include "runtime/ptx/Report.h"
 #include <algorithm>
 
 namespace taylor::runtime::ptx {
@@ -20,14 +21,13 @@ bool RegisterPool::change(const Warp &w, const Instruction &i) {
   const Kernel &kernel = w.block.launch.kernel;
   const KernelSignature &info = kernel.info;
   if (!kernel.mostRegisters && !(kernel.blocksPerMultiprocessor && (info.required[0] || info.most[0])))
-    w.block.raise(
-        w, i, FaultKind::Malformed, 0, 0,
-        "requires .maxnreg, or .minnctapersm with .reqntid or .maxntid, without which ptxas ignores it");
+    raise(w, i, FaultKind::Malformed, 0, 0,
+          "requires .maxnreg, or .minnctapersm with .reqntid or .maxntid, without which ptxas ignores it");
   if (i.releases ? wanted > own : wanted < own)
-    w.block.raise(w, i, FaultKind::Malformed, 0, 0,
-                  "expected at " + std::string(i.releases ? "most " : "least ") + std::to_string(own) +
-                      " registers, which warp " + std::to_string(w.index) + " has, but got " +
-                      std::to_string(wanted));
+    raise(w, i, FaultKind::Malformed, 0, 0,
+          "expected at " + std::string(i.releases ? "most " : "least ") + std::to_string(own) +
+              " registers, which warp " + std::to_string(w.index) + " has, but got " +
+              std::to_string(wanted));
   if (!i.releases && 32 * (wanted - own) > free)
     return false;
   free += 32 * own - 32 * wanted;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a fault says of its place, and a deadlock of every warp.
+#include "runtime/ptx/Report.h"
 #include "runtime/ptx/Block.h"
-#include <algorithm>
 
 namespace taylor::runtime::ptx {
 
@@ -9,51 +8,33 @@ static std::string triple(const std::array<unsigned, 3> &c) {
   return "(" + std::to_string(c[0]) + "," + std::to_string(c[1]) + "," + std::to_string(c[2]) + ")";
 }
 
-std::string Block::place(const Warp &w, unsigned lane) const {
-  return "block " + triple(coordinates) + ", thread " + triple(split(threadOf(w, lane), launch.block));
+void raise(const Warp &w, const Instruction &i, FaultKind kind, unsigned lane, uint64_t address,
+           const std::string &what) {
+  const Launch &launch = w.block.launch;
+  const std::string &kernel = launch.kernel.info.name;
+  std::array<unsigned, 3> block = w.block.coordinates(), thread = split(w.threadOf(lane), launch.block);
+  throw FaultFound{{kind, kernel, i.line, block, thread, address,
+                    kernel + ", line " + std::to_string(i.line) + " '" + i.text + "', block " +
+                        triple(block) + ", thread " + triple(thread) + ": " + what}};
 }
 
-void Block::raise(const Warp &w, const Instruction &i, FaultKind kind, unsigned lane, uint64_t address,
-                  const std::string &what) const {
-  throw FaultFound{{kind, launch.kernel.info.name, i.line, coordinates,
-                    split(threadOf(w, lane), launch.block), address,
-                    launch.kernel.info.name + ", line " + std::to_string(i.line) + " '" + i.text + "', " +
-                        place(w, lane) + ": " + what}};
+void raise(const Warp &w, const Instruction &i, unsigned lane, const char *verb, const Shadow::Finding &f) {
+  raise(w, i, f.kind, lane, f.address, verb + (" shared address " + hexadecimal(f.address)) + ", " + f.what);
 }
 
 /// Why a lane that cannot go on waits.
-std::string Block::reasonToWait(const Warp &w, unsigned lane) const {
-  if (w.atBarrier >> lane & 1) {
-    const Barrier &b = barriers[w.barrier[lane]];
-    return "barrier " + std::to_string(w.barrier[lane]) + ": " + std::to_string(b.arrived) + " of " +
-           std::to_string(b.expected) + " threads came";
-  }
+static std::string reasonToWait(const Warp &w, unsigned lane) {
+  if (w.atBarrier >> lane & 1)
+    return w.block.barriers.describe(w.barrier[lane]);
   if (!(w.atEvent >> lane & 1))
     return "which waits for other lanes";
   if (w.event[lane] == kRegisterEvent)
-    return "which waits for registers: " + std::to_string(registers.available()) + " are free";
+    return "which waits for registers: " + std::to_string(w.block.registers.available()) + " are free";
   return "which waits for mbarrier " + hexadecimal(w.event[lane]);
 }
 
-/// Barriers at which threads arrived (`bar.arrive`) that no lane waits at: those of lanes that wait say so.
-std::string Block::describeBarriers() const {
-  std::string text;
-  for (size_t number = 0; number < barriers.size(); ++number) {
-    bool isAwaited = std::ranges::any_of(warps, [&](const Warp &w) {
-      for (uint32_t m = w.atBarrier; m; m &= m - 1)
-        if (w.barrier[firstLane(m)] == number)
-          return true;
-      return false;
-    });
-    const Barrier &b = barriers[number];
-    if (b.arrived && !isAwaited)
-      text += "\n  barrier " + std::to_string(number) + ": " + std::to_string(b.arrived) + " of " +
-              std::to_string(b.expected) + " threads came, and none waits";
-  }
-  return text;
-}
-
-void Block::deadlock() {
+void raiseDeadlock(std::span<const Warp> warps) {
+  const Block &block = warps.front().block;
   std::string text = "deadlock, no warp can go on:";
   const Warp *stuck = nullptr;
   unsigned lane = 0;
@@ -73,14 +54,15 @@ void Block::deadlock() {
         if (w.pcs[firstLane(m)] == w.pcs[l] && reasonToWait(w, firstLane(m)) == reason)
           same |= m & -m;
       rest &= ~same;
-      const Instruction &i = launch.kernel.code[w.pcs[l] - (w.atBarrier >> l & 1)];
+      const Instruction &i = block.launch.kernel.code[w.pcs[l] - (w.atBarrier >> l & 1)];
       if (!stuck)
         stuck = &w, lane = l, at = &i;
       text += between + std::to_string(std::popcount(same)) + " lanes at line " + std::to_string(i.line) +
               " '" + i.text + "', " + reason;
     }
   }
-  raise(*stuck, *at, FaultKind::Deadlock, lane, 0, text + describeBarriers() + mbarriers.describe());
+  raise(*stuck, *at, FaultKind::Deadlock, lane, 0,
+        text + block.barriers.describeUnawaited(warps) + block.mbarriers.describe());
 }
 
 } // namespace taylor::runtime::ptx

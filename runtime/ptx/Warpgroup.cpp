@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/ptx/Warpgroup.h"
 #include "runtime/ptx/Block.h"
+#include "runtime/ptx/Report.h"
 #include <algorithm>
 
 namespace taylor::runtime::ptx {
@@ -18,30 +19,29 @@ static std::string described(const Instruction &i) {
 
 void Warpgroup::execute(const Warp &w, const Instruction &i, std::array<uint64_t, 3> values) {
   unsigned group = w.index / 4, member = w.index % 4;
-  size_t count = w.block.warpCount();
+  size_t count = w.block.launch.warps();
   if (4 * group + 4 > count)
-    w.block.raise(w, i, FaultKind::Divergent, 0, 0,
-                  "requires a warpgroup of four warps, but warp " + std::to_string(w.index) +
-                      " is in the last group of a block of " + std::to_string(count));
+    raise(w, i, FaultKind::Divergent, 0, 0,
+          "requires a warpgroup of four warps, but warp " + std::to_string(w.index) +
+              " is in the last group of a block of " + std::to_string(count));
   uint64_t number = done[member]++;
   if (number == first + events.size()) {
     for (unsigned k = 0; k < 4; ++k)
       if (hasLeft[k])
-        w.block.raise(w, i, FaultKind::Divergent, 0, 0,
-                      "requires all four warps of the warpgroup, but warp " + std::to_string(4 * group + k) +
-                          " has exited");
+        raise(w, i, FaultKind::Divergent, 0, 0,
+              "requires all four warps of the warpgroup, but warp " + std::to_string(4 * group + k) +
+                  " has exited");
     events.push_back({&i, values, w.index});
   }
   const Event &event = events[number - first];
   if (event.at != &i)
-    w.block.raise(w, i, FaultKind::Divergent, 0, 0,
-                  "requires the same in all four warps of the warpgroup, but warp " +
-                      std::to_string(event.warp) + " executes " + described(*event.at));
+    raise(w, i, FaultKind::Divergent, 0, 0,
+          "requires the same in all four warps of the warpgroup, but warp " + std::to_string(event.warp) +
+              " executes " + described(*event.at));
   if (event.values != values)
-    w.block.raise(
-        w, i, FaultKind::Divergent, 0, 0,
-        "requires the same descriptors and scale in all four warps of the warpgroup, but those of warp " +
-            std::to_string(event.warp) + " differ");
+    raise(w, i, FaultKind::Divergent, 0, 0,
+          "requires the same descriptors and scale in all four warps of the warpgroup, but those of warp " +
+              std::to_string(event.warp) + " differ");
   while (!events.empty() && *std::ranges::min_element(done) > first) {
     events.pop_front();
     ++first;
@@ -53,9 +53,9 @@ void Warpgroup::leave(const Warp &w, const Instruction &i) {
   hasLeft[w.index % 4] = true;
   if (number < first + events.size()) {
     const Event &event = events[number - first];
-    w.block.raise(w, i, FaultKind::Divergent, 0, 0,
-                  "exits, but warp " + std::to_string(event.warp) + " of its warpgroup executes " +
-                      described(*event.at));
+    raise(w, i, FaultKind::Divergent, 0, 0,
+          "exits, but warp " + std::to_string(event.warp) + " of its warpgroup executes " +
+              described(*event.at));
   }
 }
 
