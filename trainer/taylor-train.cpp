@@ -7,7 +7,7 @@
 #include "trainer/model/AttentionKernel.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Main.h"
-#include "trainer/training/Beginning.h"
+#include "trainer/training/FromModel.h"
 #include "trainer/training/RunFolder.h"
 #include "trainer/training/Training.h"
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/training/FromModel.h"
 #include "trainer/checkpoint/Checkpoint.h"
 #include "trainer/distributed/GradientReducer.h"
 #include "trainer/support/Error.h"
-#include "trainer/training/Beginning.h"
 #include <filesystem>
 #include <regex>
 #include <set>

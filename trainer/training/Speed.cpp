@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/training/Speed.h"
 #include "runtime/torch/Gpus.h"
 #include "runtime/torch/Peak.h"
 #include "trainer/model/Gpus.h"
-#include "trainer/training/Beginning.h"
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <c10/core/CachingDeviceAllocator.h>
@@ -13,6 +13,34 @@
 #include <unistd.h>
 
 namespace taylor::trainer {
+
+// Seconds since this process was started, to a hundredth.
+static double processSeconds() {
+  // The 22nd field of proc(5)'s stat, counted after the name in parentheses: ticks from boot to start.
+  std::string stat;
+  std::ifstream file("/proc/self/stat");
+  std::getline(file, stat);
+  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+  std::string field;
+  for (int i = 3; i <= 22; ++i)
+    fields >> field;
+  timespec now;
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec) - std::stod(field) / double(::sysconf(_SC_CLK_TCK));
+}
+
+void Pace::begin() { start = processSeconds(); }
+
+void Pace::add(double stepSeconds, double stepWaited, int64_t stepTargets) {
+  if (!isWarm) {
+    first = stepSeconds;
+    isWarm = true;
+    return;
+  }
+  seconds += stepSeconds;
+  waited += stepWaited;
+  targets += stepTargets;
+}
 
 double peakOf(const Config &config, c10::Device device) {
   if (config.log.peak > 0)
@@ -38,20 +66,6 @@ int64_t peakMemory(c10::Device device) {
   struct rusage usage;
   ::getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss * 1024;
-}
-
-double processSeconds() {
-  // The 22nd field of proc(5)'s stat, counted after the name in parentheses: ticks from boot to start.
-  std::string stat;
-  std::ifstream file("/proc/self/stat");
-  std::getline(file, stat);
-  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
-  std::string field;
-  for (int i = 3; i <= 22; ++i)
-    fields >> field;
-  timespec now;
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec) - std::stod(field) / double(::sysconf(_SC_CLK_TCK));
 }
 
 } // namespace taylor::trainer
