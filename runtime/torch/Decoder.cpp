@@ -3,8 +3,8 @@
 #include "runtime/Call.h"
 #include "runtime/torch/Aten.h"
 #include "runtime/torch/Call.h"
-#include "runtime/torch/Describe.h"
 #include "runtime/torch/Required.h"
+#include "runtime/torch/Results.h"
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>

@@ -4,7 +4,7 @@
 #include "runtime/Error.h"
 #include "runtime/torch/Attention.h"
 #include "runtime/torch/Call.h"
-#include "runtime/torch/Describe.h"
+#include "runtime/torch/Results.h"
 #include <ATen/FuncTorchTLS.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
