@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <numbers>
 #include <torch/csrc/autograd/autograd.h>
 
 namespace taylor::bench {
@@ -98,18 +99,19 @@ double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b
 }
 
 std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> values) {
-  // The chance that at most `below` of n values are below the median: a sum of binomial terms.
+  // The chance that at most `below` of n values are below the median: a sum of binomial terms, by logarithms,
+  // since the power of 1/2 is 0 from 1075 values on.
   size_t n = values.size(), below = 0;
-  double term = std::pow(0.5, double(n)), chance = term;
+  auto term = [count = double(n)](size_t of) {
+    double k = double(of);
+    return std::exp(std::lgamma(count + 1) - std::lgamma(k + 1) - std::lgamma(count - k + 1) -
+                    count * std::numbers::ln2);
+  };
+  double chance = term(0);
   if (chance > 0.025)
     return std::nullopt;
-  while (true) {
-    term *= double(n - below) / double(below + 1);
-    if (chance + term > 0.025)
-      break;
-    chance += term;
-    ++below;
-  }
+  while (chance + term(below + 1) <= 0.025)
+    chance += term(++below);
   std::sort(values.begin(), values.end());
   return std::pair{values[below], values[n - 1 - below]};
 }
