@@ -13,6 +13,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/ExtensibleRTTI.h"
 #include <memory>
 #include <optional>
 
@@ -88,10 +89,11 @@ struct LongForm {
 using StageRunner = llvm::function_ref<mlir::LogicalResult(
     llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build)>;
 
-/// What is known of kernels without running them, of targets of one kind.
-class KernelReports {
+/// What is known of kernels without running them, of targets of one kind. Each kind derives a class of its
+/// own with llvm::RTTIExtends.
+class KernelReports : public llvm::RTTIExtends<KernelReports, llvm::RTTIRoot> {
 public:
-  virtual ~KernelReports() = default;
+  inline static char ID = 0;
   /// A table for people, or JSON.
   virtual std::string print(bool json) const = 0;
 };
@@ -144,7 +146,7 @@ public:
   virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, const TargetProblem &problem,
                                              Emission level, StageRunner run) const = 0;
   /// Adds the target's kernels, from a module of tile programs, which is consumed, to `reports`, made by the
-  /// first target that has any. Fails after a diagnostic.
+  /// first target that has any. Fails after a diagnostic, also where a target of another kind made `reports`.
   virtual mlir::LogicalResult report(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
                                      std::unique_ptr<KernelReports> &reports) const {
     return module.emitError("unsupported for ") << getName() << ": a report of kernels";

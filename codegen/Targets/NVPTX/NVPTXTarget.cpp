@@ -13,7 +13,8 @@ using namespace mlir::simt;
 
 namespace {
 
-struct PTXReports : taylor::KernelReports {
+struct PTXReports : llvm::RTTIExtends<PTXReports, taylor::KernelReports> {
+  inline static char ID = 0;
   std::string print(bool json) const override { return json ? printJSON(report) : printTable(report); }
   CodeReport report;
 };
@@ -164,6 +165,12 @@ FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetP
 LogicalResult NVPTXTarget::report(ModuleOp module, const taylor::TargetProblem &problem,
                                   taylor::StageRunner run,
                                   std::unique_ptr<taylor::KernelReports> &reports) const {
+  if (!reports)
+    reports = std::make_unique<PTXReports>();
+  auto *kernels = dyn_cast<PTXReports>(reports.get());
+  if (!kernels)
+    return module.emitError("unsupported: a report of ")
+           << target.name << " next to one of another kind of target; ask for one at a time";
   ScoreTiles tiles = findScoreTiles(module);
   FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
   if (failed(ptx))
@@ -172,9 +179,7 @@ LogicalResult NVPTXTarget::report(ModuleOp module, const taylor::TargetProblem &
   std::optional<CodeReport> report = reportKernels(*ptx, tiles, findPtxas(), error);
   if (!report)
     return module.emitError(error);
-  if (!reports)
-    reports = std::make_unique<PTXReports>();
-  static_cast<PTXReports *>(reports.get())->report.add(std::move(*report));
+  kernels->report.add(std::move(*report));
   return success();
 }
 
