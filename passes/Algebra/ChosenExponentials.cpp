@@ -23,7 +23,8 @@ class Sides {
 public:
   Sides(math::ExpOp exp, Value condition) : exp(exp), condition(condition) {}
 
-  /// Whether arithmetic reads the exponential and choices by the condition.
+  /// Whether `scalar` is computed from the exponential and from a select by the condition, by arithmetic
+  /// alone.
   bool readsBoth(Value scalar) {
     bool readsExponential = false, readsChoice = false;
     walkSources(scalar, [&](Value part) {
@@ -126,7 +127,7 @@ public:
   }
 
 private:
-  /// select(c, -16.0, x), of the x of the condition: the same for all functions.
+  /// Whether `scalar` is select(c, C, x) with the condition's x and a constant C; all functions share it.
   bool isHeld(Value scalar) const {
     auto choice = scalar.getDefiningOp<arith::SelectOp>();
     return choice && choice.getCondition() == condition && numberOf(choice.getTrueValue()) &&

@@ -142,8 +142,8 @@ static bool addsAll(PairwiseOp op, const llvm::SmallDenseSet<Value> &exponential
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Scalars of a weight that depend on inner products only where these are above a number, or only where they
-/// are below one: through max(x, C), min(x, C), or the same by a choice.
+/// Scalars of a weight that read inner products only through max(x, C) or min(x, C), also written with
+/// select: on one side of C they are constant.
 class HeldScalars {
 public:
   explicit HeldScalars(PairwiseOp op) : op(op) {}
@@ -411,7 +411,7 @@ bool DegreeAnalysis::visitBody(Block &block) {
   return llvm::all_of(block.without_terminator(), [&](Operation &op) { return visitScalar(op); });
 }
 
-/// Whether a sum has all that its rows have.
+/// Whether a sum is over keys alone: it keeps all axes of its rows.
 static bool keepsRows(PairwiseOp op, unsigned result) {
   ArrayType type = arrayTypeOf(op.getResult(result)), rows = rowType(op);
   return op.getSum(result).getKind() == PairOutput::Rows &&
@@ -425,8 +425,8 @@ Degree DegreeAnalysis::degreeOf(PairwiseOp op, unsigned result) {
   return array ? add(degree, lookup(array)) : degree;
 }
 
-/// Where sums join rows of degrees below 0, and no exponential of their own raises them, the arrays come to
-/// 0.
+/// Whether the arrays that an operation reads must be brought to degree 0: they have degrees below 0, none
+/// above, and the operation has no exponential of its own.
 bool DegreeAnalysis::lowersArrays(PairwiseOp op) const {
   bool isPlain = llvm::none_of(op.getWeight().getOps<math::ExpOp>(), [&](math::ExpOp exp) {
     auto it = exponentOf.find(exp);

@@ -12,7 +12,8 @@ using namespace taylor;
 
 namespace {
 
-/// Outputs that do not contain an exponential, such as a count, leave the operation that gets the maximum.
+/// Moves outputs without an exponential, such as a count, to an operation of their own, which needs no
+/// maximum.
 void splitOutputs(PairwiseOp op) {
   Block &weight = op.getWeight().front();
   llvm::SmallDenseSet<Value> exponential;

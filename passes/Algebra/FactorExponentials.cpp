@@ -40,7 +40,8 @@ struct Candidate {
 
 bool falls(const std::optional<Tail> &tail) { return tail && tail->p > 0.0; }
 
-/// What numbers hold: how near a formula must be to its exponential, and how small this may be there.
+/// The number format's digits and range: how near a formula must be to its exponential, and how small that
+/// may be.
 struct Precision {
   explicit Precision(SpecOp spec, PairwiseOp pairs) {
     if (pairs.getRealType().isF64()) {
@@ -55,7 +56,8 @@ struct Precision {
   double range = 60.0;
 };
 
-/// Beyond which x a formula is its exponential, to all digits; none where that is too small a number.
+/// The least |x| from which on a formula equals its exponential to all digits; nothing if the value is too
+/// small a number there.
 std::optional<double> findEdge(const Tail &tail, Precision precision) {
   double edge = std::max(1.0, std::ceil((std::log(tail.k) + precision.digits * llvm::numbers::ln2) / tail.q));
   double logarithm = std::log(std::fabs(tail.c)) - tail.p * edge;
@@ -89,12 +91,12 @@ Value findReadVariable(Value scalar, Value x) {
   }
 }
 
-/// What a reader of a scalar is to formulas that fall as a whole.
+/// Which operations are part of a formula that falls as a whole.
 class Parts {
 public:
   explicit Parts(Tails &tails) : tails(tails) {}
 
-  /// Whether it is read by such formulas, and by nothing else, or is one.
+  /// Whether `reader` is such a formula, or is read by such formulas alone.
   bool contain(Operation *reader) {
     if (auto it = known.find(reader); it != known.end())
       return it->second;
@@ -202,8 +204,8 @@ math::ExpOp factor(const Candidate &candidate) {
   return exp;
 }
 
-/// Factors what is chosen of a specification's candidates, and removes what is not read any more, whose
-/// exponentials would count.
+/// Factors the chosen candidates. Removes scalars that nothing reads any more: their exponentials would be
+/// counted.
 SmallVector<math::ExpOp> factorAll(ArrayRef<Candidate> candidates, const llvm::BitVector &chosen) {
   SmallVector<math::ExpOp> exponentials(candidates.size());
   llvm::SetVector<Block *> blocks;
@@ -218,8 +220,8 @@ SmallVector<math::ExpOp> factorAll(ArrayRef<Candidate> candidates, const llvm::B
   return exponentials;
 }
 
-/// Which candidates have, in a copy of the specification, exponentials that take a maximum: as they are
-/// written (`isFactored` is null), or those that their factors are.
+/// Which candidates end up with exponentials from which a maximum is subtracted, tried on a copy of the
+/// specification: as they are written (`isFactored` is null), or after those in `isFactored` were factored.
 llvm::BitVector findShifted(SpecOp spec, unsigned count, const llvm::BitVector *isFactored) {
   OwningOpRef<SpecOp> copy = cast<SpecOp>(spec->clone());
   Block &block = copy->getBody().front();

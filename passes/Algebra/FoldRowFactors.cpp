@@ -138,7 +138,7 @@ private:
     return false;
   }
 
-  /// Of a sum of scalars with different powers: none that an output may have.
+  /// The power of a sum of scalars with different powers; no output may have it.
   static constexpr int kMixed = 1 << 20;
 
   PairwiseOp op;
@@ -243,8 +243,8 @@ bool isLinear(PairwiseOp op, Value array) {
   return true;
 }
 
-/// Takes x for an operand x a, whatever the weights are: inner products with it are multiplied by a, and so
-/// are the weights that it is summed with.
+/// Replaces an operand x a by x for any weights: multiplies the inner products with it by a, and the weights
+/// of its sums.
 class Multiply {
 public:
   Multiply(PairwiseOp op, Value factor) : op(op), factor(factor) {}
@@ -300,8 +300,8 @@ bool isQuotient(MapOp map, Value x) {
   return argument && map.getArrays()[argument.getArgNumber()] == x;
 }
 
-/// Whether another factor may go into the weights: no scalar is divided by it, and times weights that were in
-/// range it leaves none that is not.
+/// Whether the weights may take another factor: no scalar is divided by it, and weights stay in the range of
+/// f16.
 bool mayMultiply(Value x, Value factor, const FactorPowers &powers) {
   bool divides = llvm::any_of(powers.scalars, [](auto &scalar) { return scalar.second != 0; });
   return !divides && (!arrayTypeOf(x).getElementType().isF16() || rangeOfArray(factor).high <= 1);

@@ -23,14 +23,15 @@ namespace taylor {
 
 namespace {
 
-/// An exponential of an inner product, whose largest exponent is subtracted later. What tokens know alone is
-/// a factor of states.
+/// The exponential of an inner product, from which a maximum is subtracted later; null for others:
+/// exponentials of one token alone are factors of states.
 math::ExpOp exponentialOf(Value scalar) {
   auto exp = scalar.getDefiningOp<math::ExpOp>();
   return exp && readsProduct(cast<PairwiseOp>(exp->getParentOp()), scalar) ? exp : math::ExpOp();
 }
 
-/// Whether nobody else reads it: exponents that were equal must stay so.
+/// Whether `reader` alone reads the scalar. Otherwise equal exponents at several places would become
+/// different.
 bool isReadOnlyBy(Operation *reader, Value scalar) {
   return llvm::all_of(scalar.getUsers(), [&](Operation *user) { return user == reader; });
 }
@@ -134,8 +135,8 @@ struct MergeChoice : OpRewritePattern<arith::SelectOp> {
   }
 };
 
-/// What a scalar is a product of, as far as nobody else reads the products: quotients and signs too, and the
-/// products themselves. (Factors.h reads whole products, whoever else reads parts of them.)
+/// All factors of a scalar, down through products, quotients and signs that have one reader; those products
+/// themselves too. (Factors.h goes through products with several readers.)
 void collectFactors(Value scalar, SmallVectorImpl<Value> &factors) {
   Operation *from = scalar.getDefiningOp();
   factors.push_back(scalar);
@@ -146,8 +147,8 @@ void collectFactors(Value scalar, SmallVectorImpl<Value> &factors) {
     collectFactors(from->getOperand(1), factors);
 }
 
-/// Gives the exponentials among the factors of a scalar that `reader` reads, where nobody else reads them,
-/// the exponent -infinity where they are not wanted.
+/// For the exponentials with one reader among the factors of `scalar`: makes their exponent -infinity where
+/// `condition` is not `wanted`.
 LogicalResult hide(PatternRewriter &rewriter, Operation *reader, Value scalar, Value condition, bool wanted) {
   SmallVector<Value> factors;
   collectFactors(scalar, factors);
@@ -166,7 +167,7 @@ LogicalResult hide(PatternRewriter &rewriter, Operation *reader, Value scalar, V
   if (found == factors.end())
     return failure();
   math::ExpOp exp = exponentialOf(*found);
-  // What it is hidden by may stand behind it, and behind products of it.
+  // The condition may stand after the exponential and after products of it.
   SmallVector<Operation *> products;
   for (Operation *user = *exp->getUsers().begin(); user != reader; user = *user->getUsers().begin())
     products.push_back(user);

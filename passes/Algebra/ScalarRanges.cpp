@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Range join(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
-/// The hull of what a combination of the ends gives; an indefinite one (0 times infinity) tells nothing.
+/// The smallest range that holds all these numbers; everything if one of them is NaN (0 times infinity).
 Range hull(std::initializer_list<double> ends) {
   Range range{kInfinity, -kInfinity};
   for (double end : ends) {
@@ -218,7 +218,7 @@ Value savedBy(BlockArgument argument) {
 /// Ranges of arrays, each worked out once: arrays share operands.
 class ArrayRanges {
 public:
-  /// `isZero`: arrays of which only tokens that there are none of are meant, where they hold 0.
+  /// `isZero`: arrays that are taken to be 0, as they are at tokens that do not exist.
   explicit ArrayRanges(function_ref<bool(Value)> isZero = {}) : isZero(isZero) {}
 
   Range of(Value array) {

@@ -60,7 +60,8 @@ private:
   OpBuilder builder;
   Type real;
   Value argument;
-  /// What a document is known by: where it starts. The token's position in it, and how many keys it has.
+  /// For each token: where its document starts, which names the document; its position within the document;
+  /// how many keys the document has.
   TokenNumbers documents, positions, lengths;
 };
 
@@ -71,8 +72,9 @@ template <typename Read> bool readsAxis(Region &region, AxisRef axis) {
       .wasInterrupted();
 }
 
-/// Whether a formula over pairs reads positions otherwise than to compare or to subtract those of the two
-/// tokens: what is left of two tokens of one document is the same, counted from anywhere.
+/// Whether a formula over pairs does more with the two tokens' positions than compare or subtract them.
+/// Differences within a document are the same whether positions count from the sequence's start or the
+/// document's.
 bool readsPositions(Region &region) {
   auto isToken = [](Value value, AxisRef axis) {
     auto index = value.getDefiningOp<IndexOp>();

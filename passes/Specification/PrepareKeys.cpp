@@ -66,7 +66,7 @@ class KeyParts {
 public:
   explicit KeyParts(SpecOp spec) : spec(spec), builder(spec.getContext()) {}
 
-  /// Whether anything of keys is worth keeping in place of the inputs.
+  /// Decides what is kept for each key. False if nothing is better kept than the inputs.
   bool run() {
     for (BlockArgument argument : body().getArguments())
       origins[argument] = typeOf(argument).has(AxisRole::Query) ? Origin::Rest
@@ -115,7 +115,8 @@ private:
            });
   }
 
-  /// What the rest reads of keys is kept; not what a map only spreads over more heads or channels.
+  /// Keeps a value of keys that the step reads. If it is a map that only spreads arrays over more heads or
+  /// channels, keeps those arrays instead.
   void keep(Value value) {
     if (origins.lookup(value) != Origin::Key)
       return;
@@ -132,8 +133,8 @@ private:
       keep(array);
   }
 
-  /// Inputs keep their type. What is computed has that of its inputs, as far as it holds the numbers: 16 bits
-  /// for vectors, of f16 for those that are only rotated.
+  /// The type in which a value is kept: that of an input; of a computed vector 16 bits if its inputs have 16,
+  /// but f16 only if the vector is only rotated, so that f16 holds its numbers.
   Type storageOf(Value value) {
     if (isa<BlockArgument>(value) || !hasChannel(typeOf(value)))
       return typeOf(value).getElementType();

@@ -23,8 +23,8 @@ void guard(MutableOperandRange live, ArrayRef<Value> wanted) {
   live.assign(values.getArrayRef());
 }
 
-/// The formula over `domain` becomes a guarded map, and where that is dead `none` is read in its place: no
-/// term of the scan or reduction that follows.
+/// Makes the formula of a scan or reduction, over `domain`, a guarded map, and lets the operation read
+/// `none`, its neutral number, where the map is dead.
 template <typename Op> void leaveOutDead(Op op, ArrayType domain, ArrayRef<Value> wanted, double none) {
   bool isArray = op.getArrays().size() == 1 && op.getBody().front().without_terminator().empty();
   if (isArray && none == 0)
@@ -49,7 +49,7 @@ template <typename Op> void leaveOutDead(Op op, ArrayType domain, ArrayRef<Value
   YieldOp::create(builder, loc, term, ArrayAttr());
 }
 
-/// The formula's points: of a reduction, before it reduces.
+/// The axes over which an operation's formula is computed; of a reduction, before it reduces.
 ArrayType domainOf(Operation *op) {
   if (isa<MapOp, ScanOp>(op))
     return cast<ArrayType>(op->getResult(0).getType());
@@ -58,7 +58,7 @@ ArrayType domainOf(Operation *op) {
                   indexedAxes(reduce.getBody()));
 }
 
-/// A map of what a scalar of an operation's formula is made of.
+/// A map that computes one scalar of an operation's formula.
 template <typename Op> MapOp buildPart(Op op, Value scalar, ArrayType domain) {
   Block &block = op.getBody().front();
   llvm::SetVector<Value> made = collectScalars(scalar);
@@ -127,7 +127,7 @@ bool isMadeOf(Value value, Operation *op) {
   return isFound;
 }
 
-/// Moves what a value is made of, as far as it stands behind, in front of `op`.
+/// Moves a value's operation, and all that it is computed from, before `op` if they stand after it.
 void hoist(Value value, Operation *op) {
   Operation *made = value.getDefiningOp();
   if (!made || made->isBeforeInBlock(op))
@@ -244,7 +244,7 @@ template <typename Op> void RowGuards::leaveOutParts(Op op, ArrayType domain) {
     if (depends.mayBeDead() && !(depends == whole) && !runsOnEmptySums(&scalar, dependsOnSum))
       isPart.insert(&scalar);
   }
-  // The largest ones: what they are made of goes with them.
+  // Only parts that are not within another part.
   llvm::SetVector<Value> open;
   open.insert(block.getTerminator()->getOperand(0));
   for (size_t i = 0; i < open.size(); ++i)
@@ -300,8 +300,7 @@ Value RowGuards::buildLargest(Operation *op, ArrayRef<AxisRef> axes, Value count
 
 namespace {
 
-/// Where a value over rows is read: in all of them, or where one of the counts is not 0. To begin with
-/// nowhere.
+/// In which rows a value is read: in all, or in those where one of the counts is not 0. At first in none.
 struct Readers {
   bool all = false;
   llvm::SmallSetVector<Value, 2> counts;
@@ -372,7 +371,7 @@ void ReaderAnalysis::visit(Operation &op) {
   }
 }
 
-/// Which rows are dead the mask itself says, so what it reads is read in all.
+/// The mask decides which rows are dead, so it is computed in all rows, and reads its arrays in all.
 void ReaderAnalysis::visitSums(PairwiseOp op, Value count) {
   Readers seen;
   seen.counts.insert(count);
@@ -424,7 +423,7 @@ Value RowGuards::buildAny(Operation *op, ArrayRef<Value> given, ArrayType domain
 
 void RowGuards::guardOperands(Block &block) {
   ReaderAnalysis analysis(block, countOfSums);
-  // From the first on: what a guard makes 0 may be divided by.
+  // In order: a later formula may divide by a value that a guard has made 0.
   for (Operation &op : block) {
     if (!isa<MapOp, ReduceOp>(op))
       continue;
