@@ -28,8 +28,8 @@ nlohmann::json calibrateForms(const Request &request);
 nlohmann::json benchForms(const FormsOptions &options, const Request &request);
 
 /// One step of decoding (`kind`: taylorc --decode) next to a plain loop that reads, and for states writes, as
-/// much memory, and next to the steps of `opponents`, artifacts' files, interleaved: bandwidth_fraction is the
-/// median of the loop's time over the step's, `ratio` that of an opponent's.
+/// much memory, and next to the steps of `opponents`, artifacts' files, interleaved: bandwidth_fraction is
+/// the median of the loop's time over the step's, `ratio` that of an opponent's.
 nlohmann::json benchDecode(const Request &request, const std::string &kind,
                            const std::vector<std::string> &opponents);
 
