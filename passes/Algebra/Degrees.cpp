@@ -142,8 +142,8 @@ static bool addsAll(PairwiseOp op, const llvm::SmallDenseSet<Value> &exponential
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Scalars of a weight that read inner products only through max(x, C) or min(x, C), also written with
-/// select: on one side of C they are constant.
+/// Scalars of a weight that read inner products only through max(x, C) or min(x, C), also written with select
+/// (whose conditions may read them freely): each such part is constant on one side of its C.
 class HeldScalars {
 public:
   explicit HeldScalars(PairwiseOp op) : op(op) {}
@@ -426,7 +426,7 @@ Degree DegreeAnalysis::degreeOf(PairwiseOp op, unsigned result) {
 }
 
 /// Whether the arrays that an operation reads must be brought to degree 0: they have degrees below 0, none
-/// above, and the operation has no exponential of its own.
+/// above, and no maximum is subtracted from an exponential of the operation.
 bool DegreeAnalysis::lowersArrays(PairwiseOp op) const {
   bool isPlain = llvm::none_of(op.getWeight().getOps<math::ExpOp>(), [&](math::ExpOp exp) {
     auto it = exponentOf.find(exp);

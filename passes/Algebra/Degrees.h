@@ -66,7 +66,8 @@ public:
   unsigned leaderOf(unsigned exponent) const;
 
 private:
-  /// Where several exponents of one operation cannot share a maximum, gives up those that can do without.
+  /// Where several exponents of one operation cannot share a maximum: gives up those that can do without if
+  /// the others can then share one, else all of them.
   void giveUpConflicts();
   /// Lets all exponents of this leader stay as they are written.
   void giveUp(unsigned leader);

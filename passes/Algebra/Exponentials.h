@@ -12,9 +12,10 @@ namespace taylor {
 /// an exponential, such as counts, get an operation of their own, and so do sums that share no exponential.
 void groupExponents(mlir::Block &block);
 
-/// Whether an exponential has the form exp(select(x < C, x, 0.0)) with C < 0: 1 where its condition does not
-/// hold, below 1 where it does. If its maximum m is over such exponents alone, m = 0 in every row that has a
-/// pair where it is 1, so exp(0 - m) is still 1 there.
+/// Whether an exponential has the form exp(select(x < C, p x, 0.0)) with C <= 0 and p > 0, or exp(select(C <
+/// x, p x, 0.0)) with C >= 0 and p < 0: 1 where its condition does not hold, at most 1 where it does. If its
+/// maximum m is over such exponents alone, m = 0 in every row that has a pair where it is 1, so exp(0 - m) is
+/// still 1 there.
 bool isChosenExponential(mlir::math::ExpOp exp);
 
 /// Simplifies products with such an exponential from which m has been subtracted, by cases of its condition:

@@ -56,8 +56,8 @@ struct Precision {
   double range = 60.0;
 };
 
-/// The least |x| from which on a formula equals its exponential to all digits; nothing if the value is too
-/// small a number there.
+/// A whole |x|, at least 1, from which on a formula equals its exponential to all digits; nothing unless that
+/// is below 1 there, and not too small a number.
 std::optional<double> findEdge(const Tail &tail, Precision precision) {
   double edge = std::max(1.0, std::ceil((std::log(tail.k) + precision.digits * llvm::numbers::ln2) / tail.q));
   double logarithm = std::log(std::fabs(tail.c)) - tail.p * edge;

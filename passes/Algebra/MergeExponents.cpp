@@ -135,7 +135,7 @@ struct MergeChoice : OpRewritePattern<arith::SelectOp> {
   }
 };
 
-/// All factors of a scalar, down through products, quotients and signs that have one reader; those products
+/// Factors of a scalar, down through products, dividends and signs that have one reader; those products
 /// themselves too. (Factors.h goes through products with several readers.)
 void collectFactors(Value scalar, SmallVectorImpl<Value> &factors) {
   Operation *from = scalar.getDefiningOp();
@@ -147,8 +147,8 @@ void collectFactors(Value scalar, SmallVectorImpl<Value> &factors) {
     collectFactors(from->getOperand(1), factors);
 }
 
-/// For the exponentials with one reader among the factors of `scalar`: makes their exponent -infinity where
-/// `condition` is not `wanted`.
+/// Makes the exponent of the first exponential with one reader among the factors of `scalar` -infinity where
+/// `condition` is not `wanted`; fails if none is left.
 LogicalResult hide(PatternRewriter &rewriter, Operation *reader, Value scalar, Value condition, bool wanted) {
   SmallVector<Value> factors;
   collectFactors(scalar, factors);

@@ -15,8 +15,9 @@ namespace taylor {
 ///
 /// A value is dead in a row where all sums that it depends on are empty: it is 0 there, and neither it nor
 /// its derivative is computed. Where a formula joins empty sums with others, the empty ones count as 0. So
-/// does a function of empty sums alone (`runsOnEmptySums`): such a part of a formula becomes a map with a
-/// guard of its own. Operations that mix tokens or keys read dead rows, and their results are alive.
+/// does a function of empty sums alone: such a part of a formula becomes a map with a guard of its own,
+/// unless it may run on zeros (`runsOnEmptySums`). Operations that mix tokens or keys read dead rows, and
+/// their results are alive.
 class RowGuards {
 public:
   /// Registers a sum over keys, or a number of keys; its rows see `count` keys.
@@ -44,7 +45,8 @@ private:
   };
 
   Sums sumsOf(mlir::ValueRange arrays) const;
-  /// Makes guarded maps of those parts of an operation's formula that read empty sums alone.
+  /// Makes guarded maps of those parts of an operation's formula that depend on some of its sums only, and
+  /// may not run where these are empty.
   template <typename Op> void leaveOutParts(Op op, ArrayType domain);
   void guardMap(MapOp map);
   void guardReduce(ReduceOp reduce);

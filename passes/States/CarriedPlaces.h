@@ -27,7 +27,7 @@ public:
   /// The number of a token within the call, as a scalar of a region.
   mlir::Value buildLocalIndex(mlir::OpBuilder &b, mlir::Location loc, AxisRef token);
   /// Replaces places that a formula reads (taylor.index) by places in the whole sequence. Refuses sizes
-  /// (taylor.size), which are known only at the sequence's end; a size that bounds a count may stay.
+  /// (taylor.size), which are known only at the sequence's end; a size that only bounds a count is moved too.
   mlir::LogicalResult moveIn(mlir::Region &formula, mlir::MutableOperandRange arrays);
   mlir::LogicalResult checkSize(SizeOp size);
   /// Gives an operation that rotates by places the places in the whole sequence.

@@ -23,7 +23,7 @@ enum class CarryMode {
 class CarriedSpec {
 public:
   /// `isTwin`: the specification was made by taylor-plan-steps. It takes the place of the one it was copied
-  /// from if its states can be carried, and is erased otherwise.
+  /// from if its states can be carried and are not too large (most-tokens), and is erased otherwise.
   CarriedSpec(SpecOp spec, CarryMode mode, bool isTwin)
       : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec), isTwin(isTwin) {}
 
@@ -34,7 +34,7 @@ public:
   /// Emits a warning: at once, or for a twin when reportWarnings is called.
   void warn(mlir::Location at, const llvm::Twine &text);
   void reportWarnings();
-  /// Why a twin's states cannot be carried; empty where they can, or after an error.
+  /// Why a twin does not take its place; empty where it does, or after an error.
   llvm::StringRef getReason() const { return reason; }
   /// Adds an argument "initial.KIND<n>" (without <n> if not `numbered`), which has a gradient; setFinal says
   /// which value the next call gets for it.

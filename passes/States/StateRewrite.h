@@ -55,7 +55,8 @@ public:
   /// result has no derivative. Otherwise such vectors are values like any others, with a state of their own.
   mlir::LogicalResult plan(bool contracts);
   /// Adds what is read of states to the operation's results in `within`, by number; null there: the states
-  /// hold all pairs of that result. `decay`: null values unless the operation's terms decay.
+  /// hold all pairs of that result. `decay`: null values unless the operation's terms decay or end with
+  /// documents.
   void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
   bool isOpposite() const { return opposite; }
   /// Whether any sum needs a state: sums whose weights are 0 do not.
