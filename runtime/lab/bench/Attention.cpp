@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/Error.h"
 #include "runtime/lab/bench/Commands.h"
 #include "runtime/lab/bench/Rows.h"
-#include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
 
 namespace taylor::bench {
@@ -11,10 +9,7 @@ using Json = nlohmann::json;
 
 Json benchAttention(const Request &request, const std::vector<std::string> &directions,
                     const std::vector<std::string> &opponents) {
-  if (request.clock == "cpu" && request.threads != 1)
-    runtime::fail("requires --threads 1 with --clock cpu: waiting threads use processor time too");
-  if (request.threads > 0)
-    at::set_num_threads(int(request.threads));
+  useThreads(request);
   Attention attention(request.attention());
   const Manifest &manifest = attention.manifest();
   std::vector<at::Tensor> inputs = makeInputs(manifest, request);

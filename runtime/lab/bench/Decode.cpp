@@ -3,7 +3,7 @@
 #include "runtime/Error.h"
 #include "runtime/lab/bench/Commands.h"
 #include "runtime/lab/bench/Measure.h"
-#include "runtime/lab/bench/Opponents.h"
+#include "runtime/lab/bench/Rows.h"
 #include "runtime/torch/Parallel.h"
 #include <ATen/Parallel.h>
 #include <ATen/ops/randn.h>
@@ -186,22 +186,10 @@ StepTimes measureSteps(const Attention &attention, const std::vector<Attention> 
   return times;
 }
 
-/// What artifacts took next to the row's own step.
-void compare(const StepTimes &times, const std::vector<std::string> &opponents, Json &row) {
-  for (size_t i = 0; i < opponents.size(); ++i) {
-    row["ratio"][opponents[i]] = round3(medianOfRatios(times.others[i], times.steps));
-    if (auto interval = intervalOfRatios(times.others[i], times.steps))
-      row["interval"][opponents[i]] = {round3(interval->first), round3(interval->second)};
-  }
-}
-
 } // namespace
 
 Json benchDecode(const Request &request, const std::string &kind, const std::vector<std::string> &opponents) {
-  if (request.clock == "cpu" && request.threads != 1)
-    runtime::fail("requires --threads 1 with --clock cpu: waiting threads use processor time too");
-  if (request.threads > 0)
-    at::set_num_threads(int(request.threads));
+  useThreads(request);
   const Attention attention = makeAttention(request, kind);
   std::vector<Attention> others;
   for (const std::string &file : opponents)
@@ -229,11 +217,12 @@ Json benchDecode(const Request &request, const std::string &kind, const std::vec
               {"bandwidth_fraction", round3(fraction)}};
   if (request.settings.size())
     row["settings"] = request.settings;
-  compare(times, opponents, row);
+  for (size_t i = 0; i < opponents.size(); ++i)
+    addRatio(row, opponents[i], times.others[i], times.steps);
   printf("%-40s %-10s %10.1f us  %9.2f MiB  %7.1f GB/s of %7.1f: %5.1f %%", request.shape.text().c_str(),
          form, step, mebibytes, speed, plainSpeed, 100 * fraction);
-  for (size_t i = 0; i < opponents.size(); ++i)
-    printf("   %s %.3fx", opponents[i].c_str(), row["ratio"][opponents[i]].get<double>());
+  if (opponents.size())
+    printRatios(row);
   printf("\n");
   fflush(stdout);
   return Json::array({row});

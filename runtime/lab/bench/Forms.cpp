@@ -5,7 +5,6 @@
 #include "runtime/Error.h"
 #include "runtime/lab/bench/Commands.h"
 #include "runtime/lab/bench/Rows.h"
-#include <ATen/Parallel.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -103,8 +102,7 @@ Json calibrate(const Request &request, const Manifest &manifest, const std::stri
 
 Json calibrateForms(const Request &request) {
   constexpr int64_t mostTokens = 8192;
-  if (request.threads > 0)
-    at::set_num_threads(int(request.threads));
+  useThreads(request);
   Json samples = Json::array();
   for (int64_t order : {1, 2, 3})
     for (int64_t channels : {16, 64}) {
@@ -125,8 +123,7 @@ Json calibrateForms(const Request &request) {
 }
 
 Json benchForms(const FormsOptions &options, const Request &request) {
-  if (request.threads > 0)
-    at::set_num_threads(int(request.threads));
+  useThreads(request);
   if (options.orders.empty())
     return benchOrder(options, request, nullptr);
   Json rows = Json::array();

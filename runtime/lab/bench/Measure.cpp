@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/lab/bench/Measure.h"
+#include "runtime/Error.h"
 #include "runtime/Memory.h"
 #include "runtime/lab/bench/Allocations.h"
 #include "runtime/torch/Peak.h"
@@ -87,6 +88,13 @@ std::vector<Runner> makeRunners(const std::vector<Contender> &contenders,
   return runners;
 }
 
+void useThreads(const Request &request) {
+  if (request.clock == "cpu" && request.threads != 1)
+    runtime::fail("requires --threads 1 with --clock cpu: waiting threads use processor time too");
+  if (request.threads > 0)
+    at::set_num_threads(int(request.threads));
+}
+
 static std::vector<double> ratiosOf(const std::vector<double> &a, const std::vector<double> &b) {
   std::vector<double> ratios;
   for (size_t i = 0; i < a.size(); ++i)
@@ -98,7 +106,9 @@ double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b
   return median(ratiosOf(a, b));
 }
 
-std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> values) {
+std::optional<std::pair<double, double>> intervalOfRatios(const std::vector<double> &a,
+                                                          const std::vector<double> &b) {
+  std::vector<double> values = ratiosOf(a, b);
   // The chance that at most `below` of n values are below the median: a sum of binomial terms, by logarithms,
   // since the power of 1/2 is 0 from 1075 values on.
   size_t n = values.size(), below = 0;
@@ -114,17 +124,6 @@ std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> va
     chance += term(++below);
   std::sort(values.begin(), values.end());
   return std::pair{values[below], values[n - 1 - below]};
-}
-
-double Rounds::ratio(size_t contender, size_t over) const { return medianOfRatios(ms[contender], ms[over]); }
-
-std::optional<std::pair<double, double>> intervalOfRatios(const std::vector<double> &a,
-                                                          const std::vector<double> &b) {
-  return intervalOfMedian(ratiosOf(a, b));
-}
-
-std::optional<std::pair<double, double>> Rounds::interval(size_t contender, size_t over) const {
-  return intervalOfRatios(ms[contender], ms[over]);
 }
 
 Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners) {

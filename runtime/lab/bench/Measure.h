@@ -37,12 +37,11 @@ struct Rounds {
   std::vector<std::vector<double>> ms;
   std::vector<int64_t> memory; ///< Peak bytes of the first run.
   std::vector<double> peaks;   ///< GFLOP/s of the machine's multiply-adds, in each round.
-
-  /// The median over rounds of one contender's time over another's.
-  double ratio(size_t contender, size_t over) const;
-  /// In which that median lies with 95 % confidence; empty for fewer than 6 rounds, which do not tell.
-  std::optional<std::pair<double, double>> interval(size_t contender, size_t over) const;
 };
+
+/// Lets torch's pool have the request's threads. Throws runtime::Error where more than one would be timed by
+/// the processor's clock.
+void useThreads(const Request &request);
 
 /// Rounds of all contenders in turn, for the request's seconds and at least its rounds, with the machine's
 /// peak measured in each: what else the machine does falls on all alike.
@@ -51,13 +50,10 @@ Rounds measure(const Request &request, const std::string &direction, std::vector
 /// The median over rounds of a's number over b's of the same round.
 double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b);
 
-/// Between which two numbers that median lies with 95 % confidence; empty for fewer than 6 rounds.
+/// Between which two of the ratios what that median estimates lies with 95 % confidence, by the binomial
+/// distribution of how many are below it; empty for fewer than 6 rounds, which do not tell.
 std::optional<std::pair<double, double>> intervalOfRatios(const std::vector<double> &a,
                                                           const std::vector<double> &b);
-
-/// Between which two of the values the median of what they are drawn from lies with 95 % confidence, by the
-/// binomial distribution of how many are below it; empty for fewer than 6 values.
-std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> values);
 
 /// Seconds of the wall since some moment, or of this process's threads together, which a busy machine
 /// disturbs less.

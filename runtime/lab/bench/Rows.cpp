@@ -26,6 +26,13 @@ static double executedOperations(const Manifest &manifest, const std::string &di
   return sum;
 }
 
+void addRatio(Json &row, const std::string &name, const std::vector<double> &other,
+              const std::vector<double> &own) {
+  row["ratio"][name] = round3(medianOfRatios(other, own));
+  if (auto interval = intervalOfRatios(other, own))
+    row["interval"][name] = {round3(interval->first), round3(interval->second)};
+}
+
 Json describeRow(const Request &request, const std::string &direction, const Manifest &manifest,
                  const Rounds &rounds, const std::vector<Contender> &contenders, size_t own) {
   const std::string &mask = manifest.mask;
@@ -58,12 +65,24 @@ Json describeRow(const Request &request, const std::string &direction, const Man
   }
   for (size_t i = 0; i < contenders.size(); ++i)
     if (i != own) {
-      row["ratio"][contenders[i].name] = round3(rounds.ratio(i, own));
-      if (auto interval = rounds.interval(i, own))
-        row["interval"][contenders[i].name] = {round3(interval->first), round3(interval->second)};
+      addRatio(row, contenders[i].name, rounds.ms[i], rounds.ms[own]);
       row["opponents"][contenders[i].name] = {{"ms", median(rounds.ms[i])}, {"memory_mb", megabytes(i)}};
     }
   return row;
+}
+
+void printRatios(const Json &row) {
+  for (auto &[name, ratio] : row["ratio"].items()) {
+    if (!name.ends_with(".so")) {
+      printf("   %s %.2fx", name.c_str(), ratio.get<double>());
+      continue;
+    }
+    // Artifacts differ by little: what counts is which differences the rounds tell from none.
+    printf("   %s %.3fx", name.c_str(), ratio.get<double>());
+    if (row.contains("interval"))
+      printf(" (%.3f to %.3f)", row["interval"][name][0].get<double>(),
+             row["interval"][name][1].get<double>());
+  }
 }
 
 void printRow(const Json &row) {
@@ -77,17 +96,7 @@ void printRow(const Json &row) {
     printf(" (%.1f %% executed)", 100 * row["executed_fraction"].get<double>());
   if (row["memory_mb"].is_number())
     printf(" %8.1f MB", row["memory_mb"].get<double>());
-  for (auto &[name, ratio] : row["ratio"].items()) {
-    if (!name.ends_with(".so")) {
-      printf("   %s %.2fx", name.c_str(), ratio.get<double>());
-      continue;
-    }
-    // Artifacts differ by little: what counts is which differences the rounds tell from none.
-    printf("   %s %.3fx", name.c_str(), ratio.get<double>());
-    if (row.contains("interval"))
-      printf(" (%.3f to %.3f)", row["interval"][name][0].get<double>(),
-             row["interval"][name][1].get<double>());
-  }
+  printRatios(row);
   if (row.contains("chosen"))
     printf("   runs %s, %s backward", row["chosen"]["forward"].get<std::string>().c_str(),
            row["chosen"]["backward"].get<std::string>().c_str());

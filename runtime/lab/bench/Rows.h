@@ -16,7 +16,15 @@ const runtime::FormCode &chosenForm(const Manifest &manifest, const std::string 
 nlohmann::json describeRow(const Request &request, const std::string &direction, const Manifest &manifest,
                            const Rounds &rounds, const std::vector<Contender> &contenders, size_t own);
 
-/// The same for people, on one line.
+/// Adds how many times as long as the row's own calls another's took, in the same rounds: "ratio", and from 6
+/// rounds on "interval".
+void addRatio(nlohmann::json &row, const std::string &name, const std::vector<double> &other,
+              const std::vector<double> &own);
+
+/// The ratios of a row for people, without the end of a line; for artifacts with their intervals.
+void printRatios(const nlohmann::json &row);
+
+/// A row of describeRow for people, on one line.
 void printRow(const nlohmann::json &row);
 
 } // namespace taylor::bench
