@@ -199,7 +199,7 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
-def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
+def StripMine : Pass<"taylor-simt-strip-mine", "::mlir::ModuleOp"> {
   let summary = "ops between two products in strips, so that a thread holds one strip at a time";
   let description = [{
     Rule: let products of one block add to sums over axis x. Their left operands are in registers

@@ -37,7 +37,7 @@ static void buildSharedMemoryPipeline(OpPassManager &manager, const Machine &tar
 void simt::buildSimtPipeline(OpPassManager &manager, const Machine &target, StringRef f32Products) {
   buildSharedMemoryPipeline(manager, target, f32Products);
   manager.addPass(createAllocateShared({target.sharedPerBlock}));
-  manager.addPass(createStripProducts());
+  manager.addPass(createStripMine());
   manager.addPass(taylor::createCanonicalizePass());
   manager.addPass(createCSEPass());
   if (target.startsProducts) {
@@ -73,7 +73,7 @@ void simt::registerSimtPipeline() {
       "taylor-simt-pipeline",
       "tile programs to tiles over threads, with copies scheduled and buffers placed: "
       "taylor-simt-assign-layouts, taylor-simt-sink-operands, taylor-simt-schedule-copies, "
-      "taylor-simt-allocate-shared and taylor-simt-strip-products; for sm_90a also "
+      "taylor-simt-allocate-shared and taylor-simt-strip-mine; for sm_90a also "
       "taylor-simt-overlap-iterations before the copies, and "
       "taylor-simt-start-products and taylor-simt-fence-proxies at the end; with +roles "
       "taylor-simt-assign-roles after the layouts, with +persistent and +overlap "

@@ -114,7 +114,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Machine &target, const TileP
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
   sizes.rows = {128, 64};
   // Sums into columns: two accumulators per key next to two score tiles.
-  // Beyond the accumulators' limit products are cut in strips (taylor-simt-strip-products).
+  // Beyond the accumulators' limit products are cut in strips (taylor-simt-strip-mine).
   // 64 queries of more channels take 15 % less time than 32 on an H100, where two slots of them fit.
   bool fitsWide = problem.bytes == 2 && 3 * 64 * (d + e) * problem.bytes + (4 << 10) <= target.sharedPerBlock;
   sizes.columns = {widest <= 128 || fitsWide ? 64 : 32, d + e <= 256 ? 128 : 64};

@@ -2,7 +2,7 @@
 // RUN: split-file %s %t
 // RUN: not taylor-opt %t/tiles.mlir --taylor-simt-schedule-copies 2>&1 | FileCheck %s --check-prefix=LAYOUTS
 // RUN: not taylor-opt %t/tiles.mlir --taylor-simt-allocate-shared 2>&1 | FileCheck %s --check-prefix=LAYOUTS
-// RUN: not taylor-opt %t/tiles.mlir --taylor-simt-strip-products 2>&1 | FileCheck %s --check-prefix=LAYOUTS
+// RUN: not taylor-opt %t/tiles.mlir --taylor-simt-strip-mine 2>&1 | FileCheck %s --check-prefix=LAYOUTS
 // RUN: not taylor-opt %t/tiles.mlir --taylor-simt-lower-to-nvvm 2>&1 | FileCheck %s --check-prefix=LAYOUTS
 // LAYOUTS: tiles.mlir:4:10: error: 'tile.load' op expected tiles with layouts, but got '!tile.tile<[t = 32], f32>'; run taylor-simt-assign-layouts before{{$}}
 
@@ -17,12 +17,12 @@
 // RUN: not taylor-opt %t/scheduled.mlir --taylor-simt-schedule-copies 2>&1 | FileCheck %s --check-prefix=SCHEDULED
 // SCHEDULED: scheduled.mlir:3:5: error: 'simt.barrier' op expected ops on buffers in the order of the text; taylor-simt-schedule-copies has run already{{$}}
 // RUN: not taylor-opt %t/stripped.mlir --taylor-simt-schedule-copies 2>&1 | FileCheck %s --check-prefix=STRIPPED
-// STRIPPED: stripped.mlir:4:10: error: 'simt.part' op expected whole buffers; run taylor-simt-strip-products after taylor-simt-schedule-copies{{$}}
+// STRIPPED: stripped.mlir:4:10: error: 'simt.part' op expected whole buffers; run taylor-simt-strip-mine after taylor-simt-schedule-copies{{$}}
 
 // RUN: not taylor-opt %t/thread.mlir --taylor-simt-assign-layouts 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // RUN: not taylor-opt %t/thread.mlir --taylor-simt-schedule-copies 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // RUN: not taylor-opt %t/thread.mlir --taylor-simt-allocate-shared 2>&1 | FileCheck %s --check-prefix=PROGRAM
-// RUN: not taylor-opt %t/thread.mlir --taylor-simt-strip-products 2>&1 | FileCheck %s --check-prefix=PROGRAM
+// RUN: not taylor-opt %t/thread.mlir --taylor-simt-strip-mine 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // RUN: not taylor-opt %t/thread.mlir --taylor-simt-lower-to-nvvm 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // PROGRAM: thread.mlir:1:1: error: expected a tile.program, but found none; run taylor-tile-pipeline before{{$}}
 

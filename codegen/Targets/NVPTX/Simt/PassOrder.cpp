@@ -58,7 +58,7 @@ LogicalResult mlir::simt::requireUnscheduled(ModuleOp module) {
           "expected ops on buffers in the order of the text; taylor-simt-schedule-copies has run already");
     if (isa<PartOp>(op))
       return op->emitOpError(
-          "expected whole buffers; run taylor-simt-strip-products after taylor-simt-schedule-copies");
+          "expected whole buffers; run taylor-simt-strip-mine after taylor-simt-schedule-copies");
     return success();
   });
 }

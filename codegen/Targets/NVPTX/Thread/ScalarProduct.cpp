@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products without matrix instructions, in f32 and f64: the sums of a thread are those of an accumulator of
 // mma.m16n8, so that all else in a kernel is the same.
-#include "codegen/Targets/NVPTX/Thread/Product.h"
+#include "codegen/Targets/NVPTX/Thread/ProductEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // Multiply-Accumulate Instructions"). MLIR has no wgmma with a left operand in registers, so the instructions
 // are text.
 #include "codegen/Targets/NVPTX/Thread/Started.h"
-#include "codegen/Targets/NVPTX/Thread/Product.h"
+#include "codegen/Targets/NVPTX/Thread/ProductEmitter.h"
 
 using namespace mlir;
 using namespace mlir::simt;

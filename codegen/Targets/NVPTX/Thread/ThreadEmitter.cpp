@@ -6,7 +6,7 @@
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
 #include "codegen/Targets/NVPTX/Thread/Features.h"
-#include "codegen/Targets/NVPTX/Thread/Product.h"
+#include "codegen/Targets/NVPTX/Thread/ProductEmitter.h"
 #include "dialect/Refusal.h"
 #include "llvm/ADT/TypeSwitch.h"
 

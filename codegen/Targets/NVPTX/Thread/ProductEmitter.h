@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One simt.dot: the sums that a thread has a part of, and operands read step by step along the summed axis,
 // between the instructions that multiply them, so that few are in registers at once.
-#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_PRODUCT_H
-#define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_PRODUCT_H
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_PRODUCTEMITTER_H
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_PRODUCTEMITTER_H
 
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
 #include "codegen/Targets/NVPTX/Thread/ThreadTiles.h"
@@ -45,7 +45,7 @@ private:
 
   LogicalResult check(int64_t step);
   LogicalResult open(Operand &operand);
-  // Product.cpp: mma.sync
+  // ProductEmitter.cpp: mma.sync
   void emitMatrices(int64_t step);
   SmallVector<Value> readRows(Operand &a, int64_t row, int64_t k);
   SmallVector<Value> readColumns(Operand &b, ArrayRef<int64_t> columns, int64_t k);

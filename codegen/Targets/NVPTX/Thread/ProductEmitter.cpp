@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Targets/NVPTX/Thread/Product.h"
+#include "codegen/Targets/NVPTX/Thread/ProductEmitter.h"
 
 using namespace mlir;
 using namespace mlir::simt;

@@ -1,7 +1,7 @@
 // Products and what lies between them are made for a part of the inner tokens at a time.
-// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-products="registers=100 strip=32" | FileCheck %s
-// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-products="registers=144 strip=32" | FileCheck %s --check-prefix=FITS
-// RUN: not taylor-opt %s --split-input-file --taylor-simt-strip-products=strip=24 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-mine="registers=100 strip=32" | FileCheck %s
+// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-mine="registers=144 strip=32" | FileCheck %s --check-prefix=FITS
+// RUN: not taylor-opt %s --split-input-file --taylor-simt-strip-mine=strip=24 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: error: expected strip to be a multiple of 16, but got 24
 
 #scores = #simt.layout<lane = [t:2, t:4, u:1, u:2, u:4], warp = [], register = [t:1*2, u:8*2, t:8*8]>

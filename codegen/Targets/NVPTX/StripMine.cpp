@@ -9,10 +9,10 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
-#define DEBUG_TYPE "taylor-simt-strip-products"
+#define DEBUG_TYPE "taylor-simt-strip-mine"
 
 namespace mlir::simt {
-#define GEN_PASS_DEF_STRIPPRODUCTS
+#define GEN_PASS_DEF_STRIPMINE
 #include "codegen/Targets/NVPTX/Passes.h.inc"
 } // namespace mlir::simt
 
@@ -189,8 +189,8 @@ SmallVector<SmallVector<DotOp>> findSums(Block &block) {
   return runs;
 }
 
-struct StripProducts : simt::impl::StripProductsBase<StripProducts> {
-  using StripProductsBase::StripProductsBase;
+struct StripMine : simt::impl::StripMineBase<StripMine> {
+  using StripMineBase::StripMineBase;
 
   void runOnOperation() override {
     if (strip < 16 || strip % 16) {
