@@ -2,6 +2,7 @@
 //
 // A specification for few queries in two: what keys become by themselves, and what reads that. Passes.td has
 // the rule.
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
@@ -140,10 +141,7 @@ private:
       return typeOf(value).getElementType();
     Type storage = typeOf(value).getScalarType();
     bool isRotated = true;
-    SetVector<Value> sources;
-    sources.insert(value);
-    for (size_t i = 0; i < sources.size(); ++i) {
-      Value source = sources[i];
+    walkSources(value, [&](Value source) {
       Operation *op = source.getDefiningOp();
       auto array = dyn_cast_or_null<ArrayOpInterface>(op);
       isRotated &= !op || (array && array.isRotation());
@@ -151,9 +149,8 @@ private:
       if (!op && number && origins.lookup(source) == Origin::Key &&
           number.getWidth() < storage.getIntOrFloatBitWidth())
         storage = number;
-      if (op)
-        sources.insert(op->operand_begin(), op->operand_end());
-    }
+      return true;
+    });
     return storage.isF16() && !isRotated ? typeOf(value).getScalarType() : storage;
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/LateSums.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
+#include "dialect/Sources.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -40,17 +40,15 @@ std::optional<LateSum> LateSums::asLateSum(OpOperand &yielded, llvm::function_re
 }
 
 bool LateSums::waitsForProduct(Value tile) {
-  SetVector<Operation *> reached;
-  SmallVector<Value> open{tile};
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (!op || op->getBlock() != loop.getBody() || !reached.insert(op))
-      continue;
-    if (runsBeside(op))
-      return true;
-    op->walk([&](Operation *inner) { llvm::append_range(open, inner->getOperands()); });
-  }
-  return false;
+  bool waits = false;
+  auto visit = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    bool isInLoop = op && op->getBlock() == loop.getBody();
+    waits = waits || (isInLoop && runsBeside(op));
+    return isInLoop && !waits;
+  };
+  taylor::walkSources(tile, visit, taylor::operandsWithin);
+  return waits;
 }
 
 bool LateSums::collect(llvm::function_ref<bool(Value)> isLate) {

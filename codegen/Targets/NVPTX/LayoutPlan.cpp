@@ -2,10 +2,10 @@
 #include "codegen/Targets/NVPTX/LayoutPlan.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "dialect/Refusal.h"
+#include "dialect/Sources.h"
 #include "passes/Debug.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
@@ -167,21 +167,11 @@ bool LayoutPlan::startsProducts() const {
 }
 
 bool LayoutPlan::dependsOnProduct(Value value) const {
-  SetVector<Operation *> slice;
-  SmallVector<Value> open{value};
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (!op || !slice.insert(op))
-      continue;
-    // What a branch or a loop gives is computed inside.
-    WalkResult walk = op->walk([&](Operation *inner) {
-      llvm::append_range(open, inner->getOperands());
-      return isa<tile::DotOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (walk.wasInterrupted())
-      return true;
-  }
-  return false;
+  auto hasProduct = [](Value source) {
+    Operation *op = source.getDefiningOp();
+    return op && op->walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
+  return taylor::anySource(value, hasProduct, taylor::operandsWithin);
 }
 
 static int64_t registersOf(TileType tile, int64_t threads) {

@@ -3,54 +3,38 @@
 #include "codegen/Targets/NVPTX/Accesses.h"
 #include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
+#include "dialect/Sources.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::simt;
 
-/// Visits the value, then what it follows from, each once, until `visit` interrupts. What a value follows
-/// from that it skips is left out.
-static WalkResult walkOperands(Value value, function_ref<WalkResult(Value)> visit) {
-  SmallVector<Value> open{value};
-  llvm::DenseSet<Value> seen;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    WalkResult result = visit(next);
-    if (result.wasInterrupted())
-      return result;
-    if (Operation *op = next.getDefiningOp(); op && !result.wasSkipped())
-      llvm::append_range(open, op->getOperands());
-  }
-  return WalkResult::advance();
-}
-
 bool RoleStreams::followsMember(Value value) const {
-  auto visit = [&](Value next) { return next == gang ? WalkResult::interrupt() : WalkResult::advance(); };
-  return walkOperands(value, visit).wasInterrupted();
+  return taylor::anySource(value, [&](Value source) { return source == gang; });
 }
 
 /// Whether a producer can compute the number: from sizes, places, what is looked up, and the numbers of loops
 /// that it runs too.
 bool RoleStreams::isUniform(Value value, bool mayDifferByMember) const {
-  auto visit = [&](Value next) {
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
+  bool isKnown = true;
+  taylor::walkSources(value, [&](Value source) {
+    if (auto argument = dyn_cast<BlockArgument>(source)) {
       Operation *parent = argument.getOwner()->getParentOp();
       auto loop = dyn_cast<scf::ForOp>(parent);
-      bool isPlace = parent == kernel && (next != gang || mayDifferByMember);
-      return isPlace || (loop && argument == loop.getInductionVar()) ? WalkResult::advance()
-                                                                     : WalkResult::interrupt();
+      bool isPlace = parent == kernel && (source != gang || mayDifferByMember);
+      isKnown &= isPlace || (loop && argument == loop.getInductionVar());
+      return false;
     }
-    Operation *op = next.getDefiningOp();
+    Operation *op = source.getDefiningOp();
     if (isa<tile::ProgramOp>(op->getParentOp())) // an array
-      return WalkResult::skip();
-    bool isNumber = op->getNumRegions() == 0 && next.getType().isIntOrIndex();
-    bool isKnown = isa<tile::SizeOp, tile::RequestedOp, tile::LookupOp>(op) || isMemoryEffectFree(op);
-    return isNumber && isKnown ? WalkResult::advance() : WalkResult::interrupt();
-  };
-  return !walkOperands(value, visit).wasInterrupted();
+      return false;
+    bool isNumber = op->getNumRegions() == 0 && source.getType().isIntOrIndex();
+    isKnown &=
+        isNumber && (isa<tile::SizeOp, tile::RequestedOp, tile::LookupOp>(op) || isMemoryEffectFree(op));
+    return isKnown;
+  });
+  return isKnown;
 }
 
 bool RoleStreams::addStream(CopyOp copy) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/Fusion/FunctionMemory.h"
 
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Carried.h"
@@ -94,17 +95,14 @@ bool FunctionMemory::isFinitePastEnd(Value array) const {
 }
 
 bool FunctionMemory::readsSums(Value value) const {
-  llvm::SetVector<Value> sources; // each once: values share operands
-  sources.insert(value);
-  for (size_t i = 0; i < sources.size(); ++i) {
-    Operation *op = sources[i].getDefiningOp();
-    if (!op || values.contains(sources[i]))
-      continue;
-    if (isa<PairwiseOp, ReadStatesOp, ContractStatesOp>(op))
-      return true;
-    sources.insert(op->operand_begin(), op->operand_end());
-  }
-  return false;
+  bool readsSum = false;
+  walkSources(value, [&](Value source) {
+    bool isComputed = source.getDefiningOp() && !values.contains(source);
+    readsSum =
+        readsSum || (isComputed && isa<PairwiseOp, ReadStatesOp, ContractStatesOp>(source.getDefiningOp()));
+    return isComputed && !readsSum;
+  });
+  return readsSum;
 }
 
 bool FunctionMemory::fitsBlock(Value value, int64_t tokens, int64_t waiting) const {

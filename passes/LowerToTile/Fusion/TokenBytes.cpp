@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Sources.h"
 #include "dialect/Taylor/Axes.h"
 #include "passes/LowerToTile/Fusion/FunctionMemory.h"
 #include "passes/LowerToTile/LoweringInterface.h"
@@ -18,19 +19,15 @@ int64_t taylor::countTokenBytes(ArrayType type, Type element) {
 /// it is computed, and what it is computed from comes next.
 static void walkComputed(Value value, const llvm::SetVector<Value> &stored,
                          llvm::function_ref<void(Value value, bool isComputed)> visit) {
-  llvm::SmallDenseSet<Value> seen{value};
-  SmallVector<Value> open{value};
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    Operation *op = next.getDefiningOp();
-    bool isComputed = op && !isa<PairwiseOp>(op) && (next == value || !stored.contains(next));
-    visit(next, isComputed);
-    if (!isComputed)
-      continue;
-    for (Value operand : cast<LoweringOpInterface>(op).getTileOperands())
-      if (seen.insert(operand).second)
-        open.push_back(operand);
-  }
+  walkSources(
+      value,
+      [&](Value next) {
+        Operation *op = next.getDefiningOp();
+        bool isComputed = op && !isa<PairwiseOp>(op) && (next == value || !stored.contains(next));
+        visit(next, isComputed);
+        return isComputed;
+      },
+      [](Operation *op) { return SmallVector<Value>(cast<LoweringOpInterface>(op).getTileOperands()); });
 }
 
 int64_t taylor::countTokenBytes(Value value, const llvm::SetVector<Value> &stored) {
