@@ -7,6 +7,7 @@
 #include "runtime/Fork.h"
 #include "runtime/Hash.h"
 #include "runtime/Process.h"
+#include "runtime/SlowWork.h"
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -21,8 +22,6 @@ namespace taylor::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kSlowSeconds = 2; // a progress line after this
 
 std::string readText(const std::string &path) {
   try {
@@ -152,7 +151,7 @@ ProcessResult runCompiler(const Specification &spec, const std::vector<std::stri
   bool told = false;
   std::vector<std::string> quiet = arguments;
   quiet.push_back("--quiet");
-  ProcessResult result = runProcess(quiet, kSlowSeconds, [&] {
+  ProcessResult result = runProcess(quiet, kPatience, [&] {
     fprintf(stderr, "taylor: compiling %s ...\n", what.c_str());
     told = true;
   });

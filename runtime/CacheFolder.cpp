@@ -3,6 +3,7 @@
 #include "runtime/Error.h"
 #include "runtime/File.h"
 #include "runtime/Fork.h"
+#include "runtime/SlowWork.h"
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -24,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kLayout = "v2"; // of the cache folder
-constexpr double kSlowSeconds = 2;    // a line about waiting after this
 constexpr const char *kWayOut = "set TAYLOR_CACHE_DIR to a folder of your own";
 
 /// Who may have written what is here: the user or root, and no one else.
@@ -106,17 +106,10 @@ double lockSeconds() {
 } // namespace
 
 std::string cacheFolder() {
-  auto variable = [](const char *name) {
-    const char *value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (std::string folder = variable("TAYLOR_CACHE_DIR"); !folder.empty())
+  if (const char *folder = std::getenv("TAYLOR_CACHE_DIR"); folder && *folder)
     return folder;
-  // The XDG specification says to ignore relative paths.
-  if (std::string folder = variable("XDG_CACHE_HOME"); !folder.empty() && folder[0] == '/')
-    return folder + "/taylor";
-  if (std::string home = variable("HOME"); !home.empty())
-    return home + "/.cache/taylor";
+  if (std::string folder = userCacheFolder(); !folder.empty())
+    return folder;
   fail("requires a cache folder: set TAYLOR_CACHE_DIR, XDG_CACHE_HOME or HOME");
 }
 
@@ -240,14 +233,13 @@ CompileLock::CompileLock(const CacheFolder &folder, const std::string &name, con
   UnsharedDescriptors::open([&] { descriptor = folder.create(name, O_RDWR); }, {&descriptor});
   auto begin = std::chrono::steady_clock::now();
   bool told = false;
-  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    int reason = errno;
+  while (int reason = lockFile(descriptor)) {
     std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-    long holder = reason == EWOULDBLOCK && (waited.count() > kSlowSeconds || waited.count() > limit)
+    long holder = reason == EWOULDBLOCK && (waited.count() > kPatience || waited.count() > limit)
                       ? holderOf(descriptor)
                       : 0;
     std::string process = holder > 0 ? "process " + std::to_string(holder) : "another process";
-    if (reason != EWOULDBLOCK && reason != EINTR) {
+    if (reason != EWOULDBLOCK) {
       UnsharedDescriptors::close(descriptor);
       fail("could not lock '", folder.pathOf(name), "': ", std::strerror(reason));
     }
@@ -257,7 +249,7 @@ CompileLock::CompileLock(const CacheFolder &folder, const std::string &name, con
            " has held it for ", limit,
            " s: wait for that process or end it; TAYLOR_LOCK_SECONDS sets how long to wait");
     }
-    if (!told && waited.count() > kSlowSeconds) {
+    if (!told && waited.count() > kPatience) {
       fprintf(stderr, "taylor: waiting for %s, which compiles %s; at most %g s\n", process.c_str(),
               what.c_str(), limit);
       told = true;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/File.h"
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,5 +50,20 @@ std::string readDescriptor(int descriptor) {
 }
 
 std::string readFile(const std::string &path) { return readDescriptor(OpenFile(path).descriptor()); }
+
+int lockFile(int descriptor, bool wait) {
+  while (flock(descriptor, wait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0)
+    if (errno != EINTR)
+      return errno;
+  return 0;
+}
+
+std::string userCacheFolder() {
+  // The XDG specification says to ignore relative paths.
+  if (const char *xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg == '/')
+    return std::string(xdg) + "/taylor";
+  const char *home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.cache/taylor" : "";
+}
 
 } // namespace taylor::runtime

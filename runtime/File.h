@@ -34,6 +34,14 @@ std::string readFile(const std::string &path);
 /// The same of an open descriptor, which stays open.
 std::string readDescriptor(int descriptor);
 
+/// Takes an exclusive lock (flock) of an open file, which ends with the descriptor. 0 where it has it;
+/// without `wait` EWOULDBLOCK where another process has it; else the error's number.
+int lockFile(int descriptor, bool wait = false);
+
+/// Where a user's programs keep what they can make again: $XDG_CACHE_HOME/taylor, else ~/.cache/taylor; empty
+/// without HOME.
+std::string userCacheFolder();
+
 } // namespace taylor::runtime
 
 #endif

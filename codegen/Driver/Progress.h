@@ -4,10 +4,10 @@
 #ifndef TAYLOR_CODEGEN_DRIVER_PROGRESS_H
 #define TAYLOR_CODEGEN_DRIVER_PROGRESS_H
 
-#include <condition_variable>
+#include "runtime/SlowWork.h"
+
 #include <mutex>
 #include <string>
-#include <thread>
 
 namespace taylor {
 
@@ -28,14 +28,13 @@ public:
   void clear();
 
 private:
-  void watch();
+  double show(double seconds);
 
   std::string program, phase;
-  bool done = false, drawn = false;
+  bool drawn = false;
   const bool isTerminal;
-  std::mutex mutex;
-  std::condition_variable ended;
-  std::thread watcher;
+  std::mutex mutex; ///< Of the phase and the line.
+  runtime::SlowWork work;
 };
 
 } // namespace taylor

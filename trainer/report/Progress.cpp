@@ -11,7 +11,9 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr double kPatience = 2.0;       // seconds before anything is shown
+using runtime::kClearLine;
+using runtime::kPatience;
+
 constexpr double kRedrawEvery = 0.1;    // on a terminal
 constexpr double kPlainLineEvery = 5.0; // elsewhere
 
@@ -90,7 +92,8 @@ void Progress::draw(bool last) {
     std::fflush(stderr);
   } else {
     int64_t columns = terminalColumns();
-    std::fprintf(stderr, "\r\033[K%s%s", line(columns).substr(0, columns - 1).c_str(), last ? "\n" : "");
+    std::fprintf(stderr, "%s%s%s", kClearLine, line(columns).substr(0, columns - 1).c_str(),
+                 last ? "\n" : "");
     std::fflush(stderr);
   }
   drawn = true;
@@ -107,7 +110,7 @@ void Progress::update(int64_t nowDone, const std::string &newNote) {
 }
 
 void Progress::message(const std::string &line) {
-  std::fprintf(stderr, "%s%s\n", terminal && drawn ? "\r\033[K" : "", line.c_str());
+  std::fprintf(stderr, "%s%s\n", terminal && drawn ? kClearLine : "", line.c_str());
   if (terminal && drawn)
     draw(false);
 }
@@ -118,35 +121,24 @@ void Progress::finish() {
   finished = true;
 }
 
-Elapsed::Elapsed(std::string label) : label(std::move(label)), watcher([this] { watch(); }) {}
+Elapsed::Elapsed(std::string label)
+    : label(std::move(label)), terminal(::isatty(STDERR_FILENO)),
+      work([this](double seconds) { return show(seconds); }) {}
 
 Elapsed::~Elapsed() {
-  {
-    std::lock_guard lock(mutex);
-    done = true;
-  }
-  ended.notify_one();
-  watcher.join();
+  work.end();
+  if (drawn && terminal)
+    std::fputs(kClearLine, stderr);
 }
 
-void Elapsed::watch() {
-  bool terminal = ::isatty(STDERR_FILENO);
-  auto start = std::chrono::steady_clock::now();
-  auto wait = std::chrono::duration<double>(kPatience);
-  std::unique_lock lock(mutex);
-  bool drawn = false;
-  while (!ended.wait_for(lock, wait, [&] { return done; })) {
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (terminal)
-      std::fprintf(stderr, "\r\033[K%s  %s", label.c_str(), formatDuration(seconds).c_str());
-    else if (!drawn)
-      std::fprintf(stderr, "%s ..\n", label.c_str());
-    std::fflush(stderr);
-    drawn = true;
-    wait = std::chrono::duration<double>(1.0);
-  }
-  if (drawn && terminal)
-    std::fprintf(stderr, "\r\033[K");
+double Elapsed::show(double seconds) {
+  if (terminal)
+    std::fprintf(stderr, "%s%s  %s", kClearLine, label.c_str(), formatDuration(seconds).c_str());
+  else if (!drawn)
+    std::fprintf(stderr, "%s ..\n", label.c_str());
+  std::fflush(stderr);
+  drawn = true;
+  return 1;
 }
 
 } // namespace taylor::trainer

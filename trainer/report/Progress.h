@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TAYLOR_TRAINER_REPORT_PROGRESS_H
 #define TAYLOR_TRAINER_REPORT_PROGRESS_H
+#include "runtime/SlowWork.h"
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
-#include <thread>
 
 namespace taylor::trainer {
 
@@ -49,13 +47,11 @@ public:
   Elapsed &operator=(const Elapsed &) = delete;
 
 private:
-  void watch();
+  double show(double seconds);
 
   std::string label;
-  bool done = false;
-  std::mutex mutex;
-  std::condition_variable ended;
-  std::thread watcher;
+  bool terminal, drawn = false;
+  runtime::SlowWork work;
 };
 
 /// "4:07" or "1:02:03".

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -225,26 +224,29 @@ FileLock::FileLock(const fs::path &path, const char *wayOut) {
 
 std::unique_ptr<FileLock> FileLock::attempt(const fs::path &path) {
   std::unique_ptr<FileLock> lock(new FileLock(path, ""));
-  while (::flock(lock->descriptor, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK)
-      return nullptr;
-    if (errno == EINTR)
-      continue;
-    if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK)
-      failSystem("lock", path);
+  switch (int reason = runtime::lockFile(lock->descriptor)) {
+  case 0:
+    return lock;
+  case EWOULDBLOCK:
+    return nullptr;
+  case ENOSYS:
+  case EOPNOTSUPP:
+  case ENOLCK:
     lock->exclusive = false;
-    break;
+    return lock;
+  default:
+    errno = reason;
+    failSystem("lock", path);
   }
-  return lock;
 }
 
 FileLock::FileLock(const fs::path &path, void (*waiting)(), const char *wayOut) : FileLock(path, wayOut) {
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+  if (runtime::lockFile(descriptor) == 0)
     return;
   waiting();
-  while (::flock(descriptor, LOCK_EX) != 0)
-    if (errno != EINTR)
-      failSystem("lock", path);
+  errno = runtime::lockFile(descriptor, /*wait=*/true);
+  if (errno)
+    failSystem("lock", path);
 }
 
 bool FileLock::isStill(const fs::path &path) const {
@@ -256,12 +258,10 @@ bool FileLock::isStill(const fs::path &path) const {
 FileLock::~FileLock() { ::close(descriptor); }
 
 fs::path cacheFolder() {
-  if (const char *xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg == '/')
-    return fs::path(xdg) / "taylor";
-  const char *home = std::getenv("HOME");
-  if (!home || !*home)
+  std::string folder = runtime::userCacheFolder();
+  if (folder.empty())
     fail("requires HOME or XDG_CACHE_HOME to be set: the tokenizer and tokens are cached there");
-  return fs::path(home) / ".cache" / "taylor";
+  return folder;
 }
 
 uint64_t fnv1a(std::string_view bytes, uint64_t hash) {

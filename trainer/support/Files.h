@@ -114,7 +114,7 @@ private:
   bool exclusive = true;
 };
 
-/// $XDG_CACHE_HOME/taylor, or ~/.cache/taylor.
+/// runtime::userCacheFolder(). Throws Error where there is none.
 std::filesystem::path cacheFolder();
 
 /// FNV-1a, 64 bit, continued from `hash`.
