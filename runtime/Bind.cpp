@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arguments against the manifest: every rule of TaylorTensor (taylor.h) is enforced here, and nowhere else.
+// Arguments against the manifest: every rule of TaylorTensor (taylor.h) is enforced here, for every caller.
+// What torch's side judges before it can bind a call: torch/Required.h.
 #include "runtime/Call.h"
 #include "runtime/Error.h"
 #include "runtime/Overlap.h"
@@ -21,10 +22,12 @@ const char *deviceName(int device) {
   return device == TAYLOR_CPU ? "cpu" : device == TAYLOR_CUDA ? "cuda" : "an unknown device";
 }
 
-/// Collects run-time sizes and remembers which argument gave each.
+/// Collects run-time sizes, or compares tensors with sizes that are known, and remembers which argument had
+/// each first.
 class DimsBuilder {
 public:
   explicit DimsBuilder(Dims &dims) : dims(dims) { dims.fill(-1); }
+  DimsBuilder(Dims &dims, const Dims &known) : dims(dims) { dims = known; }
 
   /// Checks rank and sizes of one tensor. `label` names it in messages.
   void add(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor) {
@@ -41,12 +44,15 @@ public:
       if (axis.isChannel()) {
         if (size != axis.size)
           fail("expected size ", axis.size, " of axis ", axis.name, " of '", label, "', but got ", size);
-      } else if (dims[axis.dim] < 0) {
-        dims[axis.dim] = size;
-        owners[axis.dim] = &label;
-      } else if (dims[axis.dim] != size) {
-        fail("expected size ", dims[axis.dim], " of axis ", axis.name, " of '", label, "' as of '",
-             *owners[axis.dim], "', but got ", size);
+      } else {
+        const std::string *&owner = owners[axis.dim];
+        if (dims[axis.dim] < 0)
+          dims[axis.dim] = size;
+        if (dims[axis.dim] != size)
+          fail("expected size ", dims[axis.dim], " of axis ", axis.name, " of '", label, "' as of ",
+               owner == &none ? "the inputs" : "'" + *owner + "'", ", but got ", size);
+        if (owner == &none)
+          owner = &label;
       }
     }
   }
@@ -109,12 +115,22 @@ bool isEmpty(const TaylorTensor &tensor) {
   return std::find(tensor.sizes, tensor.sizes + tensor.rank, 0) != tensor.sizes + tensor.rank;
 }
 
+/// Whether it is the last axis, and a channel: its elements are neighbours.
+bool isLastChannel(const TensorInfo &info, int64_t axis) {
+  return axis + 1 == int64_t(info.axes.size()) && info.axes[size_t(axis)].isChannel();
+}
+
+/// Whether the bytes between neighbours are what code for GPUs wants that copies 16 bytes at a time.
+bool isAligned16(const TensorInfo &info, int64_t axis, int64_t stride) {
+  return isLastChannel(info, axis) || stride * dtypeSize(info.dtype) % 16 == 0;
+}
+bool isAligned16(const void *data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; }
+
 /// Strides as kernels take them, unchecked: those of one element, and of a tensor without any, say nothing.
 void takeStrides(const TensorInfo &info, const TaylorTensor &tensor, int64_t *strides) {
   bool empty = isEmpty(tensor);
   for (int64_t i = 0; i < tensor.rank; ++i) {
-    bool isChannel = info.axes[i].isChannel() && i + 1 == tensor.rank;
-    strides[i] = tensor.sizes[i] > 1 && !empty ? tensor.strides[i] : isChannel;
+    strides[i] = tensor.sizes[i] > 1 && !empty ? tensor.strides[i] : isLastChannel(info, i);
   }
 }
 
@@ -132,7 +148,7 @@ View checkMemory(const TensorInfo &info, const Slot &slot, const TaylorTensor &t
     if (stride < 0)
       fail("expected a stride of at least 0 of axis ", info.axes[i].name, " of '", label, "', but got ",
            stride);
-    if (i + 1 == tensor.rank && info.axes[i].isChannel() && stride != 1)
+    if (isLastChannel(info, i) && stride != 1)
       fail("expected stride 1 of the last axis ", info.axes[i].name, " of '", label, "', but got ", stride);
     if (__builtin_mul_overflow(stride, (size - 1) * element, &span) ||
         __builtin_add_overflow(extent, span, &extent))
@@ -160,12 +176,12 @@ View checkMemory(const TensorInfo &info, const Slot &slot, const TaylorTensor &t
 /// What code for GPUs asks of an array that it copies 16 bytes at a time (Slot::aligned16).
 void checkAlignment(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor,
                     const int64_t *strides) {
-  if (reinterpret_cast<uintptr_t>(tensor.data) % 16 != 0)
+  if (!isAligned16(tensor.data))
     fail("expected data of '", label, "' aligned to 16 bytes, as the GPU's kernels read it, but got address ",
          tensor.data, "; copy it to such an address");
   int64_t multiple = 16 / dtypeSize(info.dtype);
   for (int64_t i = 0; i < tensor.rank; ++i)
-    if (strides[i] % multiple != 0 && !(i + 1 == tensor.rank && info.axes[size_t(i)].isChannel()))
+    if (!isAligned16(info, i, strides[i]))
       fail("expected a stride of axis ", info.axes[size_t(i)].name, " of '", label,
            "' that is a multiple of ", multiple,
            " elements (16 bytes), as the GPU's kernels read it, but got ", strides[i],
@@ -217,11 +233,12 @@ bool sharesMemory(const FunctionInfo &info, int64_t written, int64_t other, cons
   return false;
 }
 
-} // namespace
+using Views = std::array<View, kMaxTensors>;
 
-void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
-          const int64_t *offset, TaylorDevice device, BoundCall &call, bool shapesOnly) {
-  const FunctionInfo &info = manifest.functions[function];
+/// Checks each tensor by itself and its sizes by `dims`, and fills `call` but for its sizes. The view of one
+/// that is not there has rank -1.
+Views bindTensors(const Manifest &manifest, const FunctionInfo &info, const TaylorTensor *tensors,
+                  int64_t count, TaylorDevice device, bool shapesOnly, DimsBuilder &dims, BoundCall &call) {
   int64_t expected = int64_t(info.slots.size());
   if (count != expected) {
     std::vector<std::string> labels;
@@ -232,8 +249,7 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
   if (count > 0 && !tensors)
     fail("requires tensors of '", info.name, "', but got a null pointer");
 
-  DimsBuilder dims(call.dims);
-  View views[kMaxTensors];
+  Views views;
   for (int64_t i = 0; i < count; ++i) {
     const Slot &slot = info.slots[i];
     int64_t *strides = &call.strides[size_t(i) * TAYLOR_MAX_RANK];
@@ -257,14 +273,18 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
       checkAlignment(tensor, slot.label, tensors[i], strides);
     call.data[i] = tensors[i].data;
   }
-  dims.finish(offset, manifest.aligned, hasDocuments(manifest.inputs));
-  if (int64_t queries = call.dims[TAYLOR_DIM_T], keys = call.dims[TAYLOR_DIM_U],
-      first = call.dims[TAYLOR_DIM_OFFSET];
-      info.isRecurrent && (queries != keys || first != 0))
+  return views;
+}
+
+void checkRecurrent(const FunctionInfo &info, const Dims &dims) {
+  int64_t queries = dims[TAYLOR_DIM_T], keys = dims[TAYLOR_DIM_U], first = dims[TAYLOR_DIM_OFFSET];
+  if (info.isRecurrent && (queries != keys || first != 0))
     fail("requires queries and keys of the same tokens (T = U, offset 0) of '", info.name,
          "', as it adds them to its states one after the other, but got T = ", queries, ", U = ", keys,
          ", offset ", first);
+}
 
+void checkOverlaps(const FunctionInfo &info, const Views &views, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     if (!info.slots[i].written || views[i].rank < 0)
       continue;
@@ -274,6 +294,40 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
         fail("requires memory of '", info.slots[i].label, "' that no other tensor uses, but it overlaps '",
              info.slots[j].label, "'");
   }
+}
+
+} // namespace
+
+void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
+          const int64_t *offset, TaylorDevice device, BoundCall &call, bool shapesOnly) {
+  const FunctionInfo &info = manifest.functions[function];
+  DimsBuilder dims(call.dims);
+  Views views = bindTensors(manifest, info, tensors, count, device, shapesOnly, dims, call);
+  dims.finish(offset, manifest.aligned, hasDocuments(manifest.inputs));
+  checkRecurrent(info, call.dims);
+  checkOverlaps(info, views, count);
+}
+
+void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
+          const Dims &inferred, TaylorDevice device, BoundCall &call) {
+  const FunctionInfo &info = manifest.functions[function];
+  DimsBuilder dims(call.dims, inferred);
+  Views views = bindTensors(manifest, info, tensors, count, device, /*shapesOnly=*/false, dims, call);
+  checkRecurrent(info, call.dims);
+  checkOverlaps(info, views, count);
+}
+
+bool isReadable(const TensorInfo &info, const TaylorTensor &tensor, bool aligned16) {
+  if (tensor.rank != int64_t(info.axes.size()) || isEmpty(tensor))
+    return true;
+  if (aligned16 && !isAligned16(tensor.data))
+    return false;
+  int64_t strides[TAYLOR_MAX_RANK];
+  takeStrides(info, tensor, strides);
+  for (int64_t i = 0; i < tensor.rank; ++i)
+    if (isLastChannel(info, i) ? strides[i] != 1 : aligned16 && !isAligned16(info, i, strides[i]))
+      return false;
+  return true;
 }
 
 Dims inferDims(const std::vector<TensorInfo> &infos, const TaylorTensor *tensors, int64_t count,

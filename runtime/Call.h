@@ -35,6 +35,15 @@ struct BoundCall {
 /// argument, what was expected and what came. With `shapesOnly`, data pointers are not looked at.
 void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
           const int64_t *offset, TaylorDevice device, BoundCall &call, bool shapesOnly = false);
+/// The same for a call whose sizes and offset inferDims() has found, of all the manifest's inputs: each
+/// tensor's sizes are compared with them.
+void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
+          const Dims &inferred, TaylorDevice device, BoundCall &call);
+
+/// Whether bind() takes a tensor's strides and address: the elements of a last channel are neighbours, and
+/// with `aligned16` (Slot) code for a GPU can copy it 16 bytes at a time. For callers that copy what does not
+/// lie so. A tensor of another rank is bind()'s to refuse.
+bool isReadable(const TensorInfo &info, const TaylorTensor &tensor, bool aligned16);
 
 /// The run-time sizes that some tensors (null: not given) of `infos` imply, with U - T for a missing offset.
 /// The same checks of rank and size as bind(). For callers that allocate results.

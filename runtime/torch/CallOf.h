@@ -27,15 +27,9 @@
 
 namespace taylor {
 
-/// Whether the backward reads any output or saved tensor, so that others need not be kept.
-inline bool backwardReads(const runtime::Manifest &manifest, runtime::Role role) {
-  int function = manifest.function("backward");
-  return function >= 0 && std::ranges::any_of(manifest.functions[size_t(function)].slots,
-                                              [&](const runtime::Slot &slot) { return slot.role == role; });
-}
-
 template <typename Torch> class CallOf {
   using Problem = ProblemOf<Torch>;
+  using Require = Required<Torch>;
   using Manifest = runtime::Manifest;
   using TensorInfo = runtime::TensorInfo;
   using Role = runtime::Role;
@@ -77,7 +71,7 @@ public:
       else
         slots.add(save ? Torch::describe(results[manifest.outputs.size() + slot.index]) : TaylorTensor{});
     }
-    kernel.run(function, slots, pointer(offset));
+    kernel.run(function, slots, ready.dims);
     return results;
   }
 
@@ -88,22 +82,13 @@ public:
     Kernel kernel(program, inputs);
     const Manifest &manifest = kernel.artifact.manifest();
     typename Torch::Guard guard(kernel.device);
-    if (cotangents.size() != manifest.outputs.size())
-      runtime::fail("expected ", manifest.outputs.size(), " cotangents, but got ", cotangents.size());
-    if ((backwardReads(manifest, Role::Output) && outputs.size() != manifest.outputs.size()) ||
-        (backwardReads(manifest, Role::Saved) && saved.size() != manifest.saved.size()))
-      runtime::fail("expected ", manifest.outputs.size(), " outputs and ", manifest.saved.size(),
-                    " saved tensors, but got ", outputs.size(), " and ", saved.size());
+    Require::backwardLists(manifest, outputs, saved, cotangents);
     int function = kernel.function("backward");
     Inputs ready(kernel, function, inputs, pointer(offset));
 
     std::vector<std::optional<Tensor>> gradients(inputs.size());
     for (int64_t i : wanted) {
-      if (i < 0 || i >= int64_t(inputs.size()) || !manifest.inputs[i].gradient)
-        runtime::fail("unsupported gradient of ",
-                      i < 0 || i >= int64_t(inputs.size()) ? "input " + std::to_string(i)
-                                                           : "'" + manifest.inputs[i].name + "'",
-                      ": the specification gives none");
+      Require::gradient(manifest, i);
       gradients[i] = allocate(manifest.inputs[i], ready.dims, kernel.device,
                               manifest.inputs[i].isState() ? nullptr : &inputs[i]);
     }
@@ -123,7 +108,7 @@ public:
         slots.add(view);
       }
     }
-    kernel.run(function, slots, pointer(offset));
+    kernel.run(function, slots, ready.dims);
 
     Tensors results;
     results.reserve(wanted.size());
@@ -151,8 +136,8 @@ public:
           "('cache:",
           manifest.cache.front().name, "'); call decode, or take a Decoder");
     for (auto [before, after] : info.carried)
-      requireInPlace(all[info.slots[before].index], manifest.inputs[info.slots[before].index],
-                     kernel.aligned(info.slots[before]));
+      Require::inPlace(all[info.slots[before].index], manifest.inputs[info.slots[before].index],
+                       kernel.aligned(info.slots[before]));
     Inputs ready(kernel, function, all, pointer(offset));
     // By its name, the place of each result: an initial state's own memory, or a new tensor.
     Tensors outputs;
@@ -166,7 +151,7 @@ public:
     Slots slots;
     for (const Slot &slot : info.slots)
       slots.add(slot.role == Role::Input ? ready.views[slot.index] : Torch::describe(outputs[slot.index]));
-    kernel.run(function, slots, pointer(offset));
+    kernel.run(function, slots, ready.dims);
     // The position, which other kernels of the call read, comes after all of them.
     return finish(manifest, all, outputs);
   }
@@ -185,9 +170,7 @@ public:
     Inputs keys(kernel, append, all, nullptr);
     int64_t added = keys.dims[TAYLOR_DIM_U];
     int read = kernel.function(added <= runtime::kMostSteps ? "step" : "extend");
-    if (tokens < 0)
-      runtime::fail("expected at least 0 tokens before the new ones, but got ", tokens);
-    checkCache(manifest, cache, kernel.device, tokens + added);
+    Require::cache(manifest, cache, kernel.device, tokens, tokens + added);
     Tensors appended = appendKeys(kernel, append, keys, cache, tokens);
     Tensors outputs = readKeys(kernel, read, all, cache, tokens + added);
     for (size_t i = 0; i < cache.size(); ++i)
@@ -223,13 +206,14 @@ private:
         continue;
       }
       const TensorInfo &info = manifest.cache[i];
-      if (info.keyAxis() >= 0 && kernel.aligned(slot) && !isAligned16(Torch::describe(appended[i]), info)) {
+      if (info.keyAxis() >= 0 && kernel.aligned(slot) &&
+          !runtime::isReadable(info, Torch::describe(appended[i]), /*aligned16=*/true)) {
         appended[i] = allocate(info, keys.dims, kernel.device, nullptr);
         isCopied[i] = true;
       }
       slots.add(Torch::describe(appended[i]));
     }
-    kernel.run(append, slots, nullptr);
+    kernel.run(append, slots, keys.dims);
     for (size_t i = 0; i < cache.size(); ++i)
       if (isCopied[i])
         Torch::assign(appended[i], Torch::narrow(cache[i], manifest.cache[i].keyAxis(), tokens, added));
@@ -260,7 +244,8 @@ private:
         slots.add(view);
       }
     }
-    kernel.run(read, slots, nullptr);
+    const int64_t *offset = nullptr; // of sizes with the cache's keys, which no input has
+    kernel.run(read, slots, offset);
     return outputs;
   }
 
@@ -276,21 +261,6 @@ private:
         copyState(outputs[size_t(final)], all[j]);
     }
     return results;
-  }
-
-  static void checkCache(const Manifest &manifest, List cache, const Device &device, int64_t size) {
-    if (cache.size() != manifest.cache.size())
-      runtime::fail("expected ", manifest.cache.size(), " tensors of what is kept of keys, but got ",
-                    cache.size());
-    for (size_t i = 0; i < cache.size(); ++i) {
-      const TensorInfo &info = manifest.cache[i];
-      Required<Torch>::given(cache[i], "cache:" + info.name);
-      Required<Torch>::device(cache[i], info.name, device);
-      Required<Torch>::rank(cache[i], info, "cache:" + info.name);
-      if (int axis = info.keyAxis(); axis >= 0 && Torch::size(cache[i], axis) < size)
-        runtime::fail("expected room for ", size, " tokens along u in 'cache:", info.name, "', but got ",
-                      Torch::size(cache[i], axis));
-    }
   }
 
   static const int64_t *pointer(const Offset &offset) { return offset ? &*offset : nullptr; }
@@ -317,9 +287,10 @@ private:
       return function;
     }
 
-    void run(int function, const Slots &slots, const int64_t *offset) const {
+    /// `sizes`: what inferDims() has found, or (`const int64_t *`) an offset.
+    template <typename Sizes> void run(int function, const Slots &slots, const Sizes &sizes) const {
       runtime::BoundCall call;
-      runtime::bind(artifact.manifest(), function, slots.tensors, slots.count, offset, runner, call);
+      runtime::bind(artifact.manifest(), function, slots.tensors, slots.count, sizes, runner, call);
       int64_t threads = Torch::threads();
       runtime::Executor executor{
           .device = runner, .threads = threads, .parallelFor = threads > 1 ? &Torch::parallelFor : nullptr};
@@ -349,16 +320,13 @@ private:
            const KernelPlace &place)
         : device(device), runner(place.device),
           artifact(program.kernel(problem.dtype, problem.d, problem.e, place)) {
-      Problem::checkCount(artifact.manifest(), inputs, /*complete=*/true);
+      Require::count(artifact.manifest(), inputs, /*complete=*/true);
     }
 
     /// The device that all inputs must be on.
     static Device checkedDevice(const Program &program, List inputs) {
       Device device = Problem::tellingDevice(program, inputs);
-      if (!Torch::isCpu(device) && !Torch::isCuda(device))
-        runtime::fail("expected tensors of the processor or a GPU, but got ", Torch::name(device));
-      if (program.interpreted && !Torch::isCpu(device))
-        runtime::fail("expected tensors of the processor with --device=ptx, but got ", Torch::name(device));
+      Require::runner(device, program.interpreted);
       return device;
     }
   };
@@ -389,59 +357,30 @@ private:
     }
   };
 
-  /// Whether the last axis is a channel of more than one element that are not neighbours.
-  static bool isStrided(const TaylorTensor &view, const TensorInfo &info) {
-    int64_t rank = view.rank;
-    return rank > 0 && rank == int64_t(info.axes.size()) && info.axes.back().isChannel() &&
-           view.sizes[rank - 1] > 1 && view.strides[rank - 1] != 1;
-  }
-
-  /// Whether code for a GPU can read it 16 bytes at a time (Slot::aligned16).
-  static bool isAligned16(const TaylorTensor &view, const TensorInfo &info) {
-    if (reinterpret_cast<uintptr_t>(view.data) % 16 != 0)
-      return false;
-    for (int64_t i = 0; i < view.rank; ++i) {
-      bool contiguous = i + 1 == view.rank && info.axes.back().isChannel();
-      if (!contiguous && view.sizes[i] > 1 && view.strides[i] * runtime::dtypeSize(info.dtype) % 16 != 0)
-        return false;
-    }
-    return true;
-  }
-
   /// The tensor as the kernel takes it, and in `view` its description: itself, unless its last axis is a
   /// channel with a stride other than 1, it is a learned parameter in another floating dtype, or the kernel
   /// wants it `aligned` and it is not. (Sparse tensors do not come here: torch has no kernel of ours for
   /// them.)
   static Tensor prepare(const Tensor &tensor, const TensorInfo &info, const Device &device, bool parameter,
                         bool aligned, TaylorTensor &view) {
-    Required<Torch>::given(tensor, info.name);
-    Required<Torch>::device(tensor, info.name, device);
+    Require::given(tensor, info.name);
+    Require::device(tensor, info.name, device);
     auto wanted = scalarType(info.dtype), given = Torch::dtype(tensor);
     Tensor ready = tensor;
     if (!parameter || !Torch::isFloating(given))
-      Required<Torch>::dtype(tensor, info.name, wanted);
+      Require::dtype(tensor, info.name, wanted);
     else if (given != wanted)
       ready = Torch::convert(ready, wanted);
     view = Torch::describe(ready);
-    if (isStrided(view, info)) {
+    if (!runtime::isReadable(info, view, /*aligned16=*/false)) {
       ready = Torch::contiguous(ready);
       view = Torch::describe(ready);
     }
-    if (aligned && view.rank > 0 && view.rank == int64_t(info.axes.size()) && !isAligned16(view, info)) {
+    if (aligned && !runtime::isReadable(info, view, aligned)) {
       ready = Torch::copy(ready);
       view = Torch::describe(ready);
     }
     return ready;
-  }
-
-  /// States are worked on where they are, whatever their strides.
-  static void requireInPlace(const Tensor &tensor, const TensorInfo &state, bool aligned) {
-    if (!Torch::defined(tensor))
-      return; // refused with the other inputs
-    TaylorTensor view = Torch::describe(tensor);
-    if (isStrided(view, state) || (aligned && !isAligned16(view, state)))
-      runtime::fail("requires states that the kernel can work on where they are, but '", state.name,
-                    "' has other strides or another alignment; give it contiguous");
   }
 
   /// A new tensor of a manifest's description, laid out like `like` where the axes are as many.

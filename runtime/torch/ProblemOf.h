@@ -4,7 +4,6 @@
 #ifndef TAYLOR_RUNTIME_TORCH_PROBLEMOF_H
 #define TAYLOR_RUNTIME_TORCH_PROBLEMOF_H
 #include "runtime/Call.h"
-#include "runtime/Error.h"
 #include "runtime/torch/Dtype.h"
 #include "runtime/torch/Gpus.h"
 #include "runtime/torch/Registry.h"
@@ -26,11 +25,11 @@ public:
   int64_t d, e; ///< 0 where no input has the axis.
 
   /// Reads them from the inputs that tell them (Program::dtypeInput, dInput, eInput), none of which is
-  /// optional. The list may end after these; where it does not reach them, checkCount throws.
+  /// optional. The list may end after these; where it does not reach them, Required::count throws.
   ProblemOf(const Program &program, List inputs) {
     const runtime::Manifest &signature = program.signature();
     if (int64_t(inputs.size()) <= std::max({program.dInput, program.eInput, program.dtypeInput, 0}))
-      checkCount(signature, inputs, /*complete=*/false);
+      Require::count(signature, inputs, /*complete=*/false);
     for (int i : {std::max(program.dtypeInput, 0), program.dInput, program.eInput})
       if (i >= 0 && i < int(inputs.size()))
         Require::given(inputs[i], signature.inputs[i].name);
@@ -42,15 +41,6 @@ public:
                 : Require::storageType(inputs[program.dtypeInput], signature.inputs[program.dtypeInput].name);
     d = sizeOf(signature, inputs, program.dInput, AxisRole::Channel);
     e = sizeOf(signature, inputs, program.eInput, AxisRole::ValueChannel);
-  }
-
-  /// Optional inputs at the end may be left out unless the list is to be `complete`.
-  static void checkCount(const runtime::Manifest &manifest, List inputs, bool complete) {
-    size_t required = manifest.inputs.size();
-    while (!complete && required > 0 && manifest.inputs[required - 1].optional)
-      --required;
-    if (inputs.size() < required || inputs.size() > manifest.inputs.size())
-      failCount(manifest.inputs, required, inputs.size());
   }
 
   /// The device of the input that tells what a call is.
@@ -74,7 +64,7 @@ public:
     if (program.hasStates && !Torch::isMeta(device))
       place = placeOf(program, device);
     const runtime::Manifest &manifest = program.manifest(problem.dtype, problem.d, problem.e, place);
-    checkCount(manifest, inputs, /*complete=*/false);
+    Require::count(manifest, inputs, /*complete=*/false);
     // One tensor without data makes a call one without data, whose results no one computes.
     for (size_t i = 0; i < inputs.size(); ++i)
       if (Torch::defined(inputs[i]))
@@ -83,19 +73,14 @@ public:
   }
 
 private:
-  /// The axis may stand anywhere; sizes may be traced symbols, which a kernel fixes. 0 is no size of one.
+  /// The axis may stand anywhere.
   static int64_t sizeOf(const runtime::Manifest &signature, List inputs, int i, AxisRole axis) {
     if (i < 0)
       return 0;
     const auto &axes = signature.inputs[i].axes;
     for (size_t j = 0; j < axes.size(); ++j)
-      if (axes[j].name == axis) {
-        int64_t size = Torch::size(inputs[i], int64_t(j));
-        if (size == 0)
-          runtime::fail("expected a size of at least 1 of axis ", nameOf(axis), " of '",
-                        signature.inputs[i].name, "', but got 0");
-        return size;
-      }
+      if (axes[j].name == axis)
+        return Require::headSize(inputs[i], signature.inputs[i], j);
     return 0;
   }
 };

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What torch's side judges of tensors before `bind` judges the call: each condition and its message once, for
-// any interface of torch (CallOf.h says what such an interface has).
+// What torch's side judges of arguments before `bind` judges the call: each condition and its message once,
+// for any interface of torch (CallOf.h says what such an interface has). It is what torch's side needs to
+// choose a kernel, to convert tensors and to allocate results, before there is anything to bind.
 #ifndef TAYLOR_RUNTIME_TORCH_REQUIRED_H
 #define TAYLOR_RUNTIME_TORCH_REQUIRED_H
+#include "runtime/Call.h"
 #include "runtime/Error.h"
 #include "runtime/Manifest.h"
 #include "runtime/torch/Dtype.h"
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +28,19 @@ namespace taylor {
   runtime::fail("expected ", count, " inputs (", runtime::join(names, ", "), "), but got ", given);
 }
 
-/// Each throws runtime::Error where a tensor is not what is required; `name` is the tensor's in the manifest.
+/// Whether the backward reads any output or saved tensor, so that others need not be kept.
+inline bool backwardReads(const runtime::Manifest &manifest, runtime::Role role) {
+  int function = manifest.function("backward");
+  return function >= 0 && std::ranges::any_of(manifest.functions[size_t(function)].slots,
+                                              [&](const runtime::Slot &slot) { return slot.role == role; });
+}
+
+/// Each throws runtime::Error where arguments are not what is required; `name` is the tensor's in the
+/// manifest.
 template <typename Torch> struct Required {
   using Tensor = typename Torch::Tensor;
   using Device = typename Torch::Device;
+  using List = std::span<const Tensor>;
   using ScalarType = torch::headeronly::ScalarType;
 
   /// A tensor, and not none.
@@ -63,6 +76,76 @@ template <typename Torch> struct Required {
                     Torch::name(scalarType(TAYLOR_F16)), " or ", Torch::name(scalarType(TAYLOR_F64)), " of '",
                     name, "', but got ", Torch::name(given), Torch::conversion(name, single));
     return TaylorDtype(found);
+  }
+
+  /// As many as the manifest's inputs; optional ones at the end may be left out unless the list is to be
+  /// `complete`.
+  static void count(const runtime::Manifest &manifest, List inputs, bool complete) {
+    size_t required = manifest.inputs.size();
+    while (!complete && required > 0 && manifest.inputs[required - 1].optional)
+      --required;
+    if (inputs.size() < required || inputs.size() > manifest.inputs.size())
+      failCount(manifest.inputs, required, inputs.size());
+  }
+  /// The size of a head's axis, which a kernel fixes. It may be a traced symbol; 0 is no size of one.
+  static int64_t headSize(const Tensor &tensor, const runtime::TensorInfo &info, size_t axis) {
+    int64_t size = Torch::size(tensor, int64_t(axis));
+    if (size == 0)
+      runtime::fail("expected a size of at least 1 of axis ", info.axes[axis].name, " of '", info.name,
+                    "', but got 0");
+    return size;
+  }
+  /// A device that runs kernels; `interpreted`: in the interpreter.
+  static void runner(const Device &device, bool interpreted) {
+    if (!Torch::isCpu(device) && !Torch::isCuda(device))
+      runtime::fail("expected tensors of the processor or a GPU, but got ", Torch::name(device));
+    if (interpreted && !Torch::isCpu(device))
+      runtime::fail("expected tensors of the processor with --device=ptx, but got ", Torch::name(device));
+  }
+
+  /// As many cotangents as outputs, and of outputs and saved tensors those that the backward reads.
+  static void backwardLists(const runtime::Manifest &manifest, List outputs, List saved, List cotangents) {
+    if (cotangents.size() != manifest.outputs.size())
+      runtime::fail("expected ", manifest.outputs.size(), " cotangents, but got ", cotangents.size());
+    if ((backwardReads(manifest, runtime::Role::Output) && outputs.size() != manifest.outputs.size()) ||
+        (backwardReads(manifest, runtime::Role::Saved) && saved.size() != manifest.saved.size()))
+      runtime::fail("expected ", manifest.outputs.size(), " outputs and ", manifest.saved.size(),
+                    " saved tensors, but got ", outputs.size(), " and ", saved.size());
+  }
+  /// An input that has a gradient.
+  static void gradient(const runtime::Manifest &manifest, int64_t input) {
+    bool exists = input >= 0 && input < int64_t(manifest.inputs.size());
+    if (!exists || !manifest.inputs[size_t(input)].gradient)
+      runtime::fail("unsupported gradient of ",
+                    exists ? "'" + manifest.inputs[size_t(input)].name + "'"
+                           : "input " + std::to_string(input),
+                    ": the specification gives none");
+  }
+
+  /// What is kept of keys, with room for `size` tokens of which `before` are there.
+  static void cache(const runtime::Manifest &manifest, List cache, const Device &wanted, int64_t before,
+                    int64_t size) {
+    if (before < 0)
+      runtime::fail("expected at least 0 tokens before the new ones, but got ", before);
+    if (cache.size() != manifest.cache.size())
+      runtime::fail("expected ", manifest.cache.size(), " tensors of what is kept of keys, but got ",
+                    cache.size());
+    for (size_t i = 0; i < cache.size(); ++i) {
+      const runtime::TensorInfo &info = manifest.cache[i];
+      given(cache[i], "cache:" + info.name);
+      device(cache[i], info.name, wanted);
+      rank(cache[i], info, "cache:" + info.name);
+      if (int axis = info.keyAxis(); axis >= 0 && Torch::size(cache[i], axis) < size)
+        runtime::fail("expected room for ", size, " tokens along u in 'cache:", info.name, "', but got ",
+                      Torch::size(cache[i], axis));
+    }
+  }
+  /// A state that kernels can work on where it is, whatever its strides. One that is missing is refused with
+  /// the other inputs.
+  static void inPlace(const Tensor &tensor, const runtime::TensorInfo &state, bool aligned16) {
+    if (Torch::defined(tensor) && !runtime::isReadable(state, Torch::describe(tensor), aligned16))
+      runtime::fail("requires states that the kernel can work on where they are, but '", state.name,
+                    "' has other strides or another alignment; give it contiguous");
   }
 };
 

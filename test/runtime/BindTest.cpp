@@ -245,6 +245,62 @@ TEST_F(Bind, MoreQueriesThanKeysWithDocuments) {
   }
 }
 
+/// Sizes that inferDims() found are not taken from the tensors a second time.
+TEST_F(Bind, InferredSizes) {
+  auto artifact = runtime::Artifact::load(fixturePath("gated"));
+  const runtime::Manifest &manifest = artifact->manifest();
+  int function = manifest.function("forward");
+  runtime::Dims dims = runtime::inferDims(manifest.inputs, forward.data(), int64_t(manifest.inputs.size()),
+                                          nullptr, manifest.aligned);
+  runtime::BoundCall inferred, known;
+  auto bind = [&](const runtime::Dims &sizes) {
+    runtime::bind(manifest, function, forward.data(), int64_t(forward.size()), sizes, TAYLOR_CPU, known);
+  };
+  runtime::bind(manifest, function, forward.data(), int64_t(forward.size()), nullptr, TAYLOR_CPU, inferred);
+  bind(dims);
+  EXPECT_EQ(known.dims, inferred.dims);
+  auto expectRefusal = [&](const runtime::Dims &sizes, const std::string &message) {
+    try {
+      bind(sizes);
+      ADD_FAILURE() << "expected an error";
+    } catch (const runtime::Error &error) {
+      EXPECT_EQ(error.what(), message);
+    }
+  };
+  runtime::Dims other = dims;
+  other[TAYLOR_DIM_T] = 6;
+  expectRefusal(other, "expected size 6 of axis t of 'input:q' as of the inputs, but got 5");
+  Array<float> shorter({2, 4, 4, 4});
+  forward[O] = shorter.tensor();
+  expectRefusal(dims, "expected size 5 of axis t of 'output:o' as of 'input:q', but got 4");
+}
+
+/// What bind() takes without a copy; it refuses the rest (Strides and Alignment tests).
+TEST(Readable, StridesAndAddresses) {
+  runtime::TensorInfo info;
+  info.name = "q";
+  info.dtype = TAYLOR_BF16;
+  runtime::TensorAxis channel{"d"};
+  channel.size = 8;
+  info.axes = {{"t", TAYLOR_DIM_T}, channel};
+  alignas(16) char data[64];
+  auto isReadable = [&](std::vector<int64_t> sizes, std::vector<int64_t> strides, bool aligned16,
+                        int64_t shift = 0) {
+    return runtime::isReadable(
+        info, {data + shift, TAYLOR_BF16, TAYLOR_CPU, int32_t(sizes.size()), sizes.data(), strides.data()},
+        aligned16);
+  };
+  EXPECT_TRUE(isReadable({2, 8}, {8, 1}, true));
+  EXPECT_TRUE(isReadable({2, 8}, {9, 1}, false));
+  EXPECT_FALSE(isReadable({2, 8}, {9, 1}, true));
+  EXPECT_TRUE(isReadable({1, 8}, {9, 1}, true)) << "a stride of one element says nothing";
+  EXPECT_FALSE(isReadable({2, 8}, {1, 2}, false));
+  EXPECT_TRUE(isReadable({2, 8}, {8, 1}, false, 2));
+  EXPECT_FALSE(isReadable({2, 8}, {8, 1}, true, 2));
+  EXPECT_TRUE(isReadable({0, 8}, {9, 2}, true, 2)) << "nor does any of no elements";
+  EXPECT_TRUE(isReadable({8}, {2}, true, 2)) << "of another rank, which bind() refuses";
+}
+
 TEST_F(Bind, StridesOfWhatHasNoElementsSayNothing) {
   Problem<float> empty(Shape{.b = 0});
   for (const char *function : {"forward", "backward"})
