@@ -26,20 +26,20 @@ WorkspaceLayout::WorkspaceLayout(const FormCode &code, const Dims &dims) {
   }
 }
 
-static ptx::TensorType typeOf(TaylorDtype dtype) {
+static TensorType typeOf(TaylorDtype dtype) {
   switch (dtype) {
   case TAYLOR_F32:
-    return ptx::TensorType::Float32;
+    return TensorType::Float32;
   case TAYLOR_F64:
-    return ptx::TensorType::Float64;
+    return TensorType::Float64;
   case TAYLOR_F16:
-    return ptx::TensorType::Float16;
+    return TensorType::Float16;
   case TAYLOR_BF16:
-    return ptx::TensorType::BFloat16;
+    return TensorType::BFloat16;
   case TAYLOR_I32:
-    return ptx::TensorType::Int32;
+    return TensorType::Int32;
   }
-  return ptx::TensorType::UInt8;
+  return TensorType::UInt8;
 }
 
 /// The contiguous axis comes first there.
@@ -48,7 +48,7 @@ MapArguments describeMap(const KernelMap &map, const KernelArgument &argument, c
                          uint64_t workspace) {
   size_t rank = map.box.size();
   std::vector<int64_t> sizes(rank), strides(rank);
-  ptx::TensorMapArguments made{
+  TensorMapArguments made{
       .type = {}, .rank = unsigned(rank), .address = 0, .sizes = {}, .strides = {}, .box = {}};
   TaylorDtype dtype = TAYLOR_F32;
   if (argument.workspace >= 0) {

@@ -5,8 +5,8 @@
 #include "runtime/Call.h"
 #include "runtime/Error.h"
 #include "runtime/Manifest.h"
+#include "runtime/TensorMapArguments.h"
 #include "runtime/cuda/Program.h"
-#include "runtime/ptx/TensorMap.h"
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -27,7 +27,7 @@ struct WorkspaceLayout {
 };
 
 /// What a tensor map is made of; none where the array has no elements.
-using MapArguments = std::optional<ptx::TensorMapArguments>;
+using MapArguments = std::optional<TensorMapArguments>;
 /// 128 bytes, as a device reads them.
 using MapBytes = std::array<uint64_t, 16>;
 

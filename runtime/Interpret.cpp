@@ -5,6 +5,7 @@
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
 #include "runtime/ptx/Interpreter.h"
+#include "runtime/ptx/TensorMap.h"
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -10,7 +10,7 @@ namespace taylor::runtime {
 static constexpr int kPromotion = 2;
 
 /// A tensor map as the driver makes it. Throws Error where it cannot.
-static MapBytes encode(const ptx::TensorMapArguments &map) {
+static MapBytes encode(const TensorMapArguments &map) {
   const cuda::DriverApi &driver = cuda::DriverApi::get();
   if (!driver.tensorMapEncodeTiled)
     fail("the NVIDIA driver is too old to make it (no cuTensorMapEncodeTiled)");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Names of what one call hands on to the next.
+// What one call hands on to the next: names, and how many tokens.
 #ifndef TAYLOR_DIALECT_TAYLOR_CARRIED_H
 #define TAYLOR_DIALECT_TAYLOR_CARRIED_H
 
 #include "llvm/ADT/StringRef.h"
+#include <cstdint>
 
 namespace taylor {
 
@@ -31,6 +32,9 @@ inline constexpr llvm::StringLiteral kKeysSuffix = "_keys";
 /// What the name of a specification that carries states has after that of the one whose place it takes where
 /// it can (taylor-plan-steps).
 inline constexpr llvm::StringLiteral kTwinSuffix = ".recurrent";
+
+/// The last tokens that shifts and convolutions may have from earlier calls; longer shifts are refused.
+inline constexpr int64_t kMostShifted = 64;
 
 } // namespace taylor
 

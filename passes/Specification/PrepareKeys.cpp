@@ -10,7 +10,6 @@
 #include "passes/Debug.h"
 #include "passes/Passes.h"
 #include "passes/Specification/Rewrites.h"
-#include "passes/States/WindowCarrier.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
@@ -54,7 +53,7 @@ bool isLocal(Operation *op) {
     return false;
   std::optional<MutableOperandRange> documents = array.getDocuments();
   bool hasDocuments = documents && !documents->empty();
-  bool isWindow = array.getReach() == Reach::Window && array.getWindow() <= WindowCarrier::kMostShifted;
+  bool isWindow = array.getReach() == Reach::Window && array.getWindow() <= kMostShifted;
   return array.getReach() == Reach::Own || (isWindow && !hasDocuments);
 }
 

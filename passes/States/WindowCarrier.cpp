@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/States/WindowCarrier.h"
+#include "dialect/Taylor/Carried.h"
 
 using namespace mlir;
 using namespace taylor;

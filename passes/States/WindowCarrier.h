@@ -14,9 +14,6 @@ mlir::Value buildTerms(mlir::OpBuilder &builder, ScanOp op);
 /// Keeps the last tokens of arrays, and adds what they bring to the first tokens of a call.
 class WindowCarrier {
 public:
-  /// Longer shifts are refused.
-  static constexpr int64_t kMostShifted = 64;
-
   WindowCarrier(CarriedSpec &carried, CarriedPlaces &places, CarriedDocuments &documents)
       : carried(carried), places(places), documents(documents), builder(carried.builder) {}
 

@@ -14,28 +14,14 @@
 // Dimensions past the rank have one element.
 #ifndef TAYLOR_RUNTIME_PTX_TENSORMAP_H
 #define TAYLOR_RUNTIME_PTX_TENSORMAP_H
+#include "runtime/TensorMapArguments.h"
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace taylor::runtime::ptx {
 
-/// As CUtensorMapDataType numbers them; packed types of 4 and 6 bits are left out.
-enum class TensorType : uint8_t {
-  UInt8,
-  UInt16,
-  UInt32,
-  Int32,
-  UInt64,
-  Int64,
-  Float16,
-  Float32,
-  Float64,
-  BFloat16,
-  Float32Flushed,
-  TFloat32,
-  TFloat32Flushed
-};
+/// Of an element.
 unsigned bytesOf(TensorType);
 
 struct alignas(64) TensorMap {
@@ -58,19 +44,6 @@ struct alignas(64) TensorMap {
 };
 static_assert(sizeof(TensorMap) == 128 && offsetof(TensorMap, strides) == 56 &&
               offsetof(TensorMap, rank) == 113);
-
-/// The arguments of cuTensorMapEncodeTiled that matter here. It has no interleave and fills with zeros what
-/// lies outside.
-struct TensorMapArguments {
-  TensorType type;
-  unsigned rank;
-  uint64_t address;
-  std::array<uint64_t, 5> sizes;   ///< elements, the contiguous dimension first
-  std::array<uint64_t, 4> strides; ///< bytes, of dimensions from 1
-  std::array<uint32_t, 5> box;
-  std::array<uint32_t, 5> steps = {1, 1, 1, 1, 1};
-  unsigned swizzle = 0; ///< 0, 32, 64, 128
-};
 
 /// Throws taylor::runtime::Error where a rule of cuTensorMapEncodeTiled is broken (CUDA Driver API, "Tensor
 /// Map Object Management"): `expected X, but got Y`.

@@ -2,7 +2,7 @@
 #include "codegen/Targets/NVPTX/RoleStreams.h"
 #include "codegen/Targets/NVPTX/Accesses.h"
 #include "codegen/Targets/NVPTX/Contract.h"
-#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
+#include "codegen/Targets/NVPTX/ScalarFacts.h"
 #include "dialect/Sources.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"

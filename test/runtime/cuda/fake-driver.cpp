@@ -284,7 +284,7 @@ int cuFuncSetAttribute(cuda::Function, int attribute, int value) {
 int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, uint64_t address, const uint64_t *sizes,
                            const uint64_t *strides, const uint32_t *box, const uint32_t *, int, int swizzle,
                            int, int) {
-  ptx::TensorMapArguments made{.type = ptx::TensorType(type), .rank = rank, .address = address};
+  TensorMapArguments made{.type = TensorType(type), .rank = rank, .address = address};
   std::copy_n(sizes, rank, made.sizes.begin());
   std::copy_n(strides, rank - 1, made.strides.begin());
   std::copy_n(box, rank, made.box.begin());

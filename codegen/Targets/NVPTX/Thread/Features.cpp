@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Thread/Features.h"
+#include "codegen/Targets/NVPTX/ScalarFacts.h"
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
-#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include <numeric>
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 // Windows of arrays in global memory: the thread's first element once, the others at multiples of strides.
 #include "codegen/Targets/NVPTX/Thread/GlobalWindows.h"
 #include "codegen/Targets/NVPTX/Contract.h"
-#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
+#include "codegen/Targets/NVPTX/ScalarFacts.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include <numeric>

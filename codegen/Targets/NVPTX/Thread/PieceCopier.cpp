@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Thread/PieceCopier.h"
+#include "codegen/Targets/NVPTX/ScalarFacts.h"
 #include "codegen/Targets/NVPTX/Thread/BufferAddress.h"
-#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is known of a scalar of the tile program.
-#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_SCALARFACTS_H
-#define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_SCALARFACTS_H
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_SCALARFACTS_H
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_SCALARFACTS_H
 
 #include "mlir/IR/Value.h"
 

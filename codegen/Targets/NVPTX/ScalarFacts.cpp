@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Targets/NVPTX/Thread/ScalarFacts.h"
+#include "codegen/Targets/NVPTX/ScalarFacts.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
