@@ -255,7 +255,7 @@ void Artifact::chooseProcessor(const TaylorArtifact &table) {
          " lacks it: compile with --target=native here");
 }
 
-Artifact::HostCode Artifact::function(int i, const Dims &dims, std::string_view form) const {
+Artifact::HostForm Artifact::function(int i, const Dims &dims, std::string_view form) const {
   if (!processor) {
     std::vector<std::string> names;
     for (const TargetInfo &target : contents.targets)

@@ -45,14 +45,14 @@ public:
 
   const Manifest &manifest() const { return contents; }
   /// A function's code for this processor.
-  struct HostCode {
+  struct HostForm {
     const FormCode *code;
     const TaylorFunction *entry;
   };
   /// Code of manifest().functions[i] for this processor: of the targets that it can run, the one that asks
   /// for most of it; for calls of these sizes, in `form` where that is not empty (chooseForm). Throws Error
   /// where there is none.
-  HostCode function(int i, const Dims &dims, std::string_view form) const;
+  HostForm function(int i, const Dims &dims, std::string_view form) const;
   /// Code for GPUs, loaded when it is first run. Throws Error where there is none.
   DeviceCode &device() const;
   const std::string &path() const { return file; }

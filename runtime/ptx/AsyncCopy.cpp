@@ -46,7 +46,7 @@ void AsyncCopies::commit(uint32_t mask) {
     ++committed[firstLane(m)];
 }
 
-void AsyncCopies::execute(Block &block, const Copy &c) {
+void AsyncCopies::execute(Block &block, const ThreadCopy &c) {
   std::byte *to = block.memory.shared.data() + c.to;
   std::memset(to, 0, c.bytes);
   std::memcpy(to, reinterpret_cast<const std::byte *>(c.from), c.sourceBytes);
@@ -56,10 +56,10 @@ void AsyncCopies::wait(Warp &w, uint32_t mask, uint64_t keep, bool all) {
   if (all)
     commit(mask);
   Block &block = w.block;
-  auto due = [&](const Copy &c) {
+  auto due = [&](const ThreadCopy &c) {
     return (mask >> c.lane & 1) && uint64_t(c.group) + keep < committed[c.lane];
   };
-  for (const Copy &c : pending)
+  for (const ThreadCopy &c : pending)
     if (due(c)) {
       execute(block, c);
       w.accessed |= 1u << c.lane;
@@ -83,8 +83,8 @@ void AsyncCopies::complete(Warp &w, size_t index) {
   Block &block = w.block;
   Arrival arrival = arrivals[index];
   arrivals.erase(arrivals.begin() + long(index));
-  auto due = [&](const Copy &c) { return c.lane == arrival.lane && c.number < arrival.before; };
-  for (const Copy &c : pending)
+  auto due = [&](const ThreadCopy &c) { return c.lane == arrival.lane && c.number < arrival.before; };
+  for (const ThreadCopy &c : pending)
     if (due(c)) {
       execute(block, c);
       if (!block.checks)

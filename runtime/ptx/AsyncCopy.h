@@ -28,7 +28,7 @@ public:
   void complete(Warp &, size_t index);
 
 private:
-  struct Copy {
+  struct ThreadCopy {
     const Instruction *at;
     uint64_t to, from;
     uint32_t group, number;
@@ -40,8 +40,8 @@ private:
     uint32_t mbarrier, before; ///< before: number of the first copy that it does not wait for
     uint32_t clock = 0;        ///< of the warp at the last copy before that a wait demanded
   };
-  static void execute(Block &, const Copy &);
-  std::vector<Copy> pending;
+  static void execute(Block &, const ThreadCopy &);
+  std::vector<ThreadCopy> pending;
   std::vector<Arrival> arrivals;
   std::array<uint32_t, 32> committed{};
   std::array<uint32_t, 32> awaited{}; ///< the warp's clock at the last copy that a wait demanded

@@ -58,10 +58,10 @@ void BulkCopies::clear(size_t warps) {
 }
 
 /// What both directions have in common: the map, the box, the place in shared memory.
-BulkCopies::Copy BulkCopies::describe(Warp &w, const Instruction &i, unsigned lane, const Operand &mapAddress,
-                                      const Operand &sharedAddress) const {
+BulkCopies::BoxCopy BulkCopies::describe(Warp &w, const Instruction &i, unsigned lane,
+                                         const Operand &mapAddress, const Operand &sharedAddress) const {
   Block &block = w.block;
-  Copy copy{.warp = &w, .at = &i, .lane = lane, .map = {}, .from = {}, .shared = 0};
+  BoxCopy copy{.warp = &w, .at = &i, .lane = lane, .map = {}, .from = {}, .shared = 0};
   uint64_t address = w.raw(mapAddress, lane) + uint64_t(i.offset2);
   for (unsigned half = 0; half < 2; ++half) {
     Space space = Space::Generic;
@@ -103,7 +103,7 @@ void BulkCopies::load(Warp &w, const Instruction &i, uint32_t mask) {
   Block &block = w.block;
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = firstLane(m);
-    Copy copy = describe(w, i, l, i.operands[1], i.operands[0]);
+    BoxCopy copy = describe(w, i, l, i.operands[1], i.operands[0]);
     copy.mbarrier = block.mbarriers.find(w, i, l, i.operands[2], i.offset3, true);
     forLines(copy.map, copy.from, [&](const TensorLine &line) {
       if (line.bytes)
@@ -122,7 +122,7 @@ void BulkCopies::load(Warp &w, const Instruction &i, uint32_t mask) {
   }
 }
 
-void BulkCopies::finishLoad(const Copy &copy) {
+void BulkCopies::finishLoad(const BoxCopy &copy) {
   Block &block = copy.warp->block;
   unsigned bytes = copy.map.boxBytes();
   std::memset(block.memory.shared.data() + copy.shared, 0, bytes); // what lies outside of the tensor
@@ -142,7 +142,7 @@ void BulkCopies::store(Warp &w, const Instruction &i, uint32_t mask) {
   Block &block = w.block;
   for (uint32_t m = mask; m; m &= m - 1) {
     unsigned l = firstLane(m);
-    Copy copy = describe(w, i, l, i.operands[0], i.operands[1]);
+    BoxCopy copy = describe(w, i, l, i.operands[0], i.operands[1]);
     copy.group = committed[w.index][l];
     for (unsigned d = 0; d < copy.map.rank; ++d)
       if (copy.from[d] < 0)
@@ -166,7 +166,7 @@ void BulkCopies::store(Warp &w, const Instruction &i, uint32_t mask) {
   }
 }
 
-void BulkCopies::readSource(Copy &copy) {
+void BulkCopies::readSource(BoxCopy &copy) {
   unsigned bytes = copy.map.boxBytes();
   copy.hasRead = true;
   copy.data.resize(bytes);
@@ -175,7 +175,7 @@ void BulkCopies::readSource(Copy &copy) {
                 copy.warp->block.memory.shared.data() + swizzled(copy.map, copy.shared, k), 16);
 }
 
-void BulkCopies::writeTarget(Copy &copy) {
+void BulkCopies::writeTarget(BoxCopy &copy) {
   copy.hasWritten = true;
   forLines(copy.map, copy.from, [&](const TensorLine &line) {
     if (line.bytes)
@@ -185,7 +185,7 @@ void BulkCopies::writeTarget(Copy &copy) {
 }
 
 /// The thread knows that shared memory was read.
-void BulkCopies::release(Copy &copy) {
+void BulkCopies::release(BoxCopy &copy) {
   Block &block = copy.warp->block;
   copy.isAwaited = true;
   if (!block.checks)
@@ -201,7 +201,7 @@ void BulkCopies::commit(const Warp &w, uint32_t mask) {
 }
 
 void BulkCopies::wait(Warp &w, const Instruction &i, uint32_t mask) {
-  for (Copy &copy : stores) {
+  for (BoxCopy &copy : stores) {
     if (copy.warp != &w || !(mask >> copy.lane & 1) ||
         copy.group + uint64_t(i.count) >= committed[w.index][copy.lane])
       continue;
@@ -212,11 +212,11 @@ void BulkCopies::wait(Warp &w, const Instruction &i, uint32_t mask) {
     if (!i.readsOnly && !copy.hasWritten)
       writeTarget(copy);
   }
-  std::erase_if(stores, [](const Copy &copy) { return copy.isAwaited && copy.hasWritten; });
+  std::erase_if(stores, [](const BoxCopy &copy) { return copy.isAwaited && copy.hasWritten; });
 }
 
 void BulkCopies::exit(const Warp &w, const Instruction &i, uint32_t mask) const {
-  for (const Copy &copy : stores)
+  for (const BoxCopy &copy : stores)
     if (copy.warp == &w && (mask >> copy.lane & 1) && !copy.isAwaited)
       raise(w, i, FaultKind::InFlight, copy.lane, copy.shared,
             "exits while cp.async.bulk of thread " + std::to_string(w.threadOf(copy.lane)) + " at line " +
@@ -226,28 +226,28 @@ void BulkCopies::exit(const Warp &w, const Instruction &i, uint32_t mask) const 
 
 size_t BulkCopies::underWay() const {
   return loads.size() +
-         size_t(std::ranges::count_if(stores, [](const Copy &copy) { return !copy.hasWritten; }));
+         size_t(std::ranges::count_if(stores, [](const BoxCopy &copy) { return !copy.hasWritten; }));
 }
 
 void BulkCopies::complete(size_t index) {
   if (index < loads.size()) {
-    Copy copy = std::move(loads[index]);
+    BoxCopy copy = std::move(loads[index]);
     loads.erase(loads.begin() + long(index));
     return finishLoad(copy);
   }
   index -= loads.size();
-  for (Copy &copy : stores)
+  for (BoxCopy &copy : stores)
     if (!copy.hasWritten && index-- == 0)
       return copy.hasRead ? writeTarget(copy) : readSource(copy);
 }
 
 void BulkCopies::end(Block &block) {
-  for (Copy &copy : stores)
+  for (BoxCopy &copy : stores)
     if (!copy.hasWritten)
       writeTarget(copy);
   stores.clear();
   if (!loads.empty()) {
-    const Copy &copy = loads.front();
+    const BoxCopy &copy = loads.front();
     raise(*copy.warp, *copy.at, FaultKind::InFlight, copy.lane, copy.shared,
           "still fills shared memory when the block ends: requires a wait for its mbarrier before that");
   }

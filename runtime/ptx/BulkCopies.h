@@ -31,7 +31,7 @@ public:
   void end(Block &);
 
 private:
-  struct Copy {
+  struct BoxCopy {
     Warp *warp;
     const Instruction *at;
     unsigned lane;
@@ -44,12 +44,13 @@ private:
          isAwaited = false;           ///< isAwaited: the thread knows that it has read
     std::vector<std::byte> data = {}; ///< that a store has read
   };
-  Copy describe(Warp &, const Instruction &, unsigned lane, const Operand &map, const Operand &shared) const;
-  void finishLoad(const Copy &);
-  static void readSource(Copy &);
-  static void writeTarget(Copy &);
-  static void release(Copy &);
-  std::vector<Copy> loads, stores;
+  BoxCopy describe(Warp &, const Instruction &, unsigned lane, const Operand &map,
+                   const Operand &shared) const;
+  void finishLoad(const BoxCopy &);
+  static void readSource(BoxCopy &);
+  static void writeTarget(BoxCopy &);
+  static void release(BoxCopy &);
+  std::vector<BoxCopy> loads, stores;
   std::vector<std::array<uint64_t, 32>> committed; ///< groups, by warp and lane
 };
 

@@ -47,14 +47,14 @@ ordered_json readJson(const fs::path &path) {
   return value;
 }
 
-struct File {
+struct PreparedFile {
   fs::path path;
   int64_t size;
   std::string hash;
 };
 
-void checkSizes(const std::vector<File> &files) {
-  for (const File &file : files) {
+void checkSizes(const std::vector<PreparedFile> &files) {
+  for (const PreparedFile &file : files) {
     std::error_code error;
     int64_t size = fs::file_size(file.path, error);
     if (error)
@@ -66,9 +66,9 @@ void checkSizes(const std::vector<File> &files) {
   }
 }
 
-void checkHashes(const std::vector<File> &files, int64_t threads) {
+void checkHashes(const std::vector<PreparedFile> &files, int64_t threads) {
   int64_t total = 0, done = 0;
-  for (const File &file : files)
+  for (const PreparedFile &file : files)
     total += file.size;
   Progress progress("verifying", total);
   std::mutex mutex;
@@ -157,7 +157,7 @@ PreparedText readPreparedText(const fs::path &folder, bool verify, int64_t threa
          "; copy it again, or prepare the text again");
   text.tokenizer = std::make_unique<Tokenizer>(std::move(model), folder / "tokenizer.model");
 
-  std::vector<File> files;
+  std::vector<PreparedFile> files;
   std::map<std::string, Tokens *> splits = {{"training", &text.training}, {"validation", &text.validation}};
   std::map<std::string, int64_t> counts;
   for (const auto &[name, tokens] : splits) {

@@ -57,7 +57,7 @@ Value FeatureEmitter::lane() const {
   return places.atStart([&] { return code.bitAnd(places.thread(), code.i32(3)); });
 }
 
-Value FeatureEmitter::cotangentAt(ContractOp op, const ThreadOffset &place) {
+Value FeatureEmitter::cotangentAt(ContractOp op, const FeaturePlace &place) {
   int64_t index = layout.findRegister(
       [&](StringRef along) { return along == tokens ? place.token : place.block * kBlock + place.inBlock; });
   return code.convert(tiles.element(tiles.tileOf(op.getCotangent()), index, code.loc), number);
@@ -95,7 +95,7 @@ void FeatureEmitter::contractGroup(ContractOp op, const FeatureTable::Group &gro
   SharedSlot sums = slots.slotOf(op.getSums());
   ComponentRows firsts = rowsOf(vectors, none), lasts = rowsOf(vectors, inBlock);
   ComponentRows single = rowsOf(vectors, none), own = rowsOf(sums, inBlock);
-  int64_t blocks = size / kBlock, together = neighbours(&ThreadOffset::block, blocks);
+  int64_t blocks = size / kBlock, together = neighbours(&FeaturePlace::block, blocks);
   Value first = code.narrow(places.scalar(start));
   Value part = code.bitAnd(code.shiftRight(first, llvm::Log2_64(kBlock)), code.i32(kBlock - blocks));
   Value bytes = code.mul(part, vectors.type.getElementBytes());

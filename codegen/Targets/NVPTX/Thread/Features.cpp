@@ -156,12 +156,12 @@ FeatureEmitter::forKind(TypeRange types, const FeatureTable &table,
   return branch.getResults();
 }
 
-FeatureEmitter::ThreadOffset FeatureEmitter::placeOf(int64_t index) const {
+FeatureEmitter::FeaturePlace FeatureEmitter::placeOf(int64_t index) const {
   int64_t place = layout.getOffset(index, to);
   return {layout.getOffset(index, tokens), place / kBlock, place % kBlock};
 }
 
-int64_t FeatureEmitter::neighbours(int64_t ThreadOffset::*along, int64_t divisor) const {
+int64_t FeatureEmitter::neighbours(int64_t FeaturePlace::*along, int64_t divisor) const {
   std::set<int64_t> places;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i)
     places.insert(placeOf(i).*along);
@@ -175,7 +175,7 @@ int64_t FeatureEmitter::neighbours(int64_t ThreadOffset::*along, int64_t divisor
   };
   // What the thread's own number adds.
   for (const Digit &digit : llvm::concat<const Digit>(layout.getLanes(), layout.getWarps()))
-    if (digit.isAlong(to) && (digit.stride >= kBlock) == (along == &ThreadOffset::block))
+    if (digit.isAlong(to) && (digit.stride >= kBlock) == (along == &FeaturePlace::block))
       divisor = std::gcd(divisor, digit.stride >= kBlock ? digit.stride / kBlock : digit.stride);
   int64_t count = 1, bytes = vectors.type.getElementBytes();
   while (2 * count * bytes <= 16 && divisor % (2 * count) == 0 && haveGroups(2 * count))
@@ -223,13 +223,13 @@ SmallVector<Value> FeatureEmitter::expandGroup(const FeatureTable::Group &group)
   ComponentRows firsts = rowsOf(vectors, block), lasts = rowsOf(vectors, inBlock),
                 single = rowsOf(vectors, none);
   // The part of the group at which the panel begins is a multiple of its blocks.
-  int64_t firstCount = neighbours(&ThreadOffset::block, size / kBlock),
-          lastCount = neighbours(&ThreadOffset::inBlock, 0);
+  int64_t firstCount = neighbours(&FeaturePlace::block, size / kBlock),
+          lastCount = neighbours(&FeaturePlace::inBlock, 0);
   std::map<std::pair<int64_t, int64_t>, Value> first, last; // by token and place
   std::map<int64_t, Value> factors;
   SmallVector<Value> values;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
-    ThreadOffset at = placeOf(i);
+    FeaturePlace at = placeOf(i);
     if (!first.count({at.token, at.block})) {
       if (!factors.count(at.token))
         factors[at.token] = factorOf(single, group, at.token);
@@ -249,7 +249,7 @@ SmallVector<Value> FeatureEmitter::expandGroup(const FeatureTable::Group &group)
 
 SmallVector<Value> FeatureEmitter::expandBlocks(const FeatureTable &table, Value firstBlock) {
   ComponentRows rows = rowsOf(vectors, inBlock);
-  int64_t count = neighbours(&ThreadOffset::inBlock, 0);
+  int64_t count = neighbours(&FeaturePlace::inBlock, 0);
   struct Entry {
     FeatureTable::Block block;
     Value isConstant;
@@ -259,7 +259,7 @@ SmallVector<Value> FeatureEmitter::expandBlocks(const FeatureTable &table, Value
   Value one = arith::ConstantOp::create(code.builder, code.loc, code.builder.getFloatAttr(number, 1.0));
   SmallVector<Value> values;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
-    ThreadOffset at = placeOf(i);
+    FeaturePlace at = placeOf(i);
     auto [found, isNew] = entries.try_emplace(at.block);
     Entry &entry = found->second;
     if (isNew) {

@@ -109,12 +109,12 @@ private:
                              llvm::function_ref<SmallVector<Value>(Value firstBlock)> ofBlocks);
 
   /// Where a register's feature lies: the token, the block of 8 in the panel, the place in it.
-  struct ThreadOffset {
+  struct FeaturePlace {
     int64_t token, block, inBlock;
   };
-  ThreadOffset placeOf(int64_t index) const;
+  FeaturePlace placeOf(int64_t index) const;
   /// How many neighbours of such a place, one further on each, a thread has in registers: a power of two.
-  int64_t neighbours(int64_t ThreadOffset::*place, int64_t divisor) const;
+  int64_t neighbours(int64_t FeaturePlace::*place, int64_t divisor) const;
 
   /// The weight times the components outside the two blocks; null: 1.
   Value factorOf(ComponentRows &single, const FeatureTable::Group &group, int64_t token,
@@ -122,7 +122,7 @@ private:
   SmallVector<Value> expandGroup(const FeatureTable::Group &group);
   SmallVector<Value> expandBlocks(const FeatureTable &table, Value firstBlock);
   // ContractFeatures.cpp
-  Value cotangentAt(ContractOp op, const ThreadOffset &place);
+  Value cotangentAt(ContractOp op, const FeaturePlace &place);
   SmallVector<Value> toOwnPair(ArrayRef<Value> ofBlock);
   void contractGroup(ContractOp op, const FeatureTable::Group &group);
   void contractOther(ContractOp op, const FeatureTable::Group &group, size_t other, int64_t token,

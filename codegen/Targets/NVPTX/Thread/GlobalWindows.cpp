@@ -112,8 +112,8 @@ WindowAccess GlobalWindows::openWindow(Value array, TileType tile, ArrayAttr arr
   for (auto [i, axis] : llvm::enumerate(tile::getWindow(type, tile, arrayAxes, tileAxes, offsets))) {
     bool isUnit = values.isContiguous && i + 1 == type.getAxes().size();
     bool isDiagonal = !axis.minusAxis.empty();
-    WindowAccess::Axis access{axis.tileAxis, axis.minusAxis, isUnit ? Value() : values.strides[i], {}, {},
-                              false};
+    WindowAccess::AccessAxis access{
+        axis.tileAxis, axis.minusAxis, isUnit ? Value() : values.strides[i], {}, {}, false};
     auto scaled = [&](Value elements) { return isUnit ? elements : code.mul(elements, access.stride); };
     Value offset = axis.offset ? places.scalar(axis.offset) : Value();
     Value first = offset ? code.narrow(offset) : code.i32(0);
@@ -159,7 +159,7 @@ Value GlobalWindows::pointerAt(const WindowAccess &window, llvm::function_ref<in
   Code code = places.at(places.kernel);
   Value moved;
   int64_t constant = 0;
-  for (const WindowAccess::Axis &axis : window.axes) {
+  for (const WindowAccess::AccessAxis &axis : window.axes) {
     int64_t offset = WindowAccess::offsetAlong(axis, offsetOf) * int64_t(window.elementBytes);
     if (!axis.stride)
       constant += offset;
@@ -173,7 +173,7 @@ Value GlobalWindows::pointerAt(const WindowAccess &window, llvm::function_ref<in
 Value GlobalWindows::guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf) {
   Code code = places.at(places.kernel);
   Value guard = window.inside;
-  for (const WindowAccess::Axis &axis : window.axes) {
+  for (const WindowAccess::AccessAxis &axis : window.axes) {
     if (!axis.size)
       continue;
     int64_t offset = WindowAccess::offsetAlong(axis, offsetOf);
@@ -254,7 +254,7 @@ void GlobalWindows::emitLoad(tile::LoadOp op) {
       [&](StringRef axis) { return places.placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
   if (op.getInside()) {
     window.inside = {};
-    for (WindowAccess::Axis &axis : window.axes)
+    for (WindowAccess::AccessAxis &axis : window.axes)
       axis.size = {};
   }
   int64_t together =

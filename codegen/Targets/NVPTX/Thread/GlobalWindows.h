@@ -20,7 +20,8 @@ struct ArrayValues {
 
 /// The thread's view of a window of an array, for one layout.
 struct WindowAccess {
-  struct Axis {
+  /// Along an axis of the array.
+  struct AccessAxis {
     StringRef tileAxis;    ///< empty: one element
     StringRef minusAxis;   ///< subtracted, where two axes lie along one of the array; empty: none
     Value stride;          ///< i64, null: 1
@@ -28,14 +29,14 @@ struct WindowAccess {
     bool belowToo = false; ///< the first element may be negative
   };
   /// Elements along an axis of the array from the thread's first one, given those along the tile's.
-  static int64_t offsetAlong(const Axis &axis, llvm::function_ref<int64_t(StringRef)> offsetOf) {
+  static int64_t offsetAlong(const AccessAxis &axis, llvm::function_ref<int64_t(StringRef)> offsetOf) {
     if (axis.tileAxis.empty())
       return 0;
     return offsetOf(axis.tileAxis) - (axis.minusAxis.empty() ? 0 : offsetOf(axis.minusAxis));
   }
   Value pointer; ///< at the thread's first element
   Value inside;  ///< whether single elements are inside; null: yes
-  SmallVector<Axis> axes;
+  SmallVector<AccessAxis> axes;
   unsigned elementBytes = 4;
 };
 

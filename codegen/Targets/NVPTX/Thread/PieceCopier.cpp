@@ -131,7 +131,7 @@ void PieceCopier::emitPieces(CopyOp op) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(loop.getBody()->getTerminator());
     Value from = loop.getInductionVar();
-    for (WindowAccess::Axis &axis : window.axes)
+    for (WindowAccess::AccessAxis &axis : window.axes)
       if (axis.tileAxis == rows) {
         Value elements = axis.stride ? code.mul(from, axis.stride) : from;
         window.pointer = code.offset(window.pointer, code.mul(elements, window.elementBytes));
