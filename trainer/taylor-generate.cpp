@@ -10,7 +10,7 @@
 
 using namespace taylor::trainer;
 
-static const char *const description = R"(Continues texts with a model that taylor-train saved.
+static constexpr const char *kDescription = R"(Continues texts with a model that taylor-train saved.
 
   taylor-generate --checkpoint runs/softmax --prompt "// Returns true if"
   taylor-generate --checkpoint runs/softmax/checkpoints/step-000320 --prompt "class" --temperature 0 --json
@@ -95,26 +95,26 @@ void addOptions(CLI::App &app, GenerationOptions &options, std::string &prompts,
       ->type_name("FILE")
       ->excludes(prompt);
   app.add_option("--tokens", options.tokens, "most tokens to sample for each text")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   app.add_option("--batch", options.batch, "most texts to compute at a time")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   app.add_option("--temperature", options.sampling.temperature,
                  "temperature; 0: always the likeliest token; 1: as the model was trained")
       ->capture_default_str();
   app.add_option("--top-k", options.sampling.topK, "sample among the K likeliest tokens; 0: all")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   app.add_option("--top-p", options.sampling.topP,
                  "sample among the likeliest tokens that together have the probability P")
       ->capture_default_str();
   app.add_option("--seed", options.seed,
                  "seed of the random choices; the second prompt draws with SEED + 1, and so on")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   app.add_option("--threads", options.threads, "threads to compute with; 0: OMP_NUM_THREADS, or one per core")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   app.add_option("--device", options.device,
                  "device: cpu, cuda (a GPU), or ptx (GPU code in a checking interpreter: slow, needs no GPU)")
@@ -180,7 +180,7 @@ int printTexts(const GenerationOptions &options, bool json) {
 
 int main(int argc, char **argv) {
   prepareProcess();
-  CLI::App app(description, "taylor-generate");
+  CLI::App app(kDescription, "taylor-generate");
   app.get_formatter()->column_width(34);
   GenerationOptions options;
   std::string prompts;

@@ -14,7 +14,7 @@
 
 using namespace taylor::trainer;
 
-static const char *const description =
+static constexpr const char *kDescription =
     R"(Trains a Llama with any attention that is written in the taylor dialect.
 
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
@@ -32,7 +32,7 @@ run's folder gets config.toml (all settings as used), metrics.jsonl, events for 
 summary.json.
 )";
 
-static const char *const footer = R"(
+static constexpr const char *kFooter = R"(
 Exit status: 0 when done; 1 with one message if anything is wrong; 128 + N if signal N stopped the run (Ctrl-C is 2).
 A run that a signal stops saves its last step, and --resume goes on from it.)";
 
@@ -144,8 +144,8 @@ int trainAs(const Arguments &arguments, char **argv) {
 
 int main(int argc, char **argv) {
   prepareProcess();
-  CLI::App app(description, "taylor-train");
-  app.footer(footer);
+  CLI::App app(kDescription, "taylor-train");
+  app.footer(kFooter);
   app.get_formatter()->column_width(34);
   Arguments arguments;
   addSettings(app, arguments);

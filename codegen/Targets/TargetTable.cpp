@@ -25,8 +25,9 @@ struct Family {
 static bool isProcessor(llvm::StringRef name) { return mlir::tile::cpu::hasTarget(name); }
 static bool isGPU(llvm::StringRef name) { return mlir::simt::findTarget(name); }
 
-static const Family families[] = {{mlir::tile::cpu::targetNames, isProcessor, mlir::tile::cpu::makeCPUTarget},
-                                  {mlir::simt::targetNames, isGPU, mlir::simt::makeNVPTXTarget}};
+static const Family kFamilies[] = {
+    {mlir::tile::cpu::targetNames, isProcessor, mlir::tile::cpu::makeCPUTarget},
+    {mlir::simt::targetNames, isGPU, mlir::simt::makeNVPTXTarget}};
 
 /// Makers of tests' targets. Made at its first use, which may come before this file's own constants.
 static std::vector<std::unique_ptr<Target> (*)()> &addedTargets() {
@@ -57,14 +58,14 @@ std::string Target::checkLevel(Emission level) const {
 }
 
 std::unique_ptr<Target> taylor::makeTarget(llvm::StringRef name, std::string &error) {
-  for (const Family &family : families)
+  for (const Family &family : kFamilies)
     if (family.has(name))
       return family.make(name, error);
   for (auto make : addedTargets())
     if (std::unique_ptr<Target> target = make(); target->getName() == name)
       return target;
   std::vector<llvm::StringRef> names;
-  for (const Family &family : families)
+  for (const Family &family : kFamilies)
     llvm::append_range(names, family.names());
   std::vector<std::string> added;
   for (auto make : addedTargets())

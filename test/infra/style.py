@@ -48,7 +48,9 @@ def comments(name, text):
             begin = number + 1
 
 
-CONSTANT = re.compile(r"\s*(?:inline |static |extern )*constexpr (?:[^=(;]*?[ *&])(\w+)(?:\[[^]]*\])* *[={]")
+CONSTANT = re.compile(
+    r"(?:\s*(?:inline |static |extern )*constexpr|(?:inline |static |extern )*const|\s+(?:inline )?static const) (?:[^=(;]*?[ *&])(\w+)(?:\[[^]]*\])* *[={]"
+)
 
 
 def constants(name, text):
@@ -64,6 +66,9 @@ assert not list(guard("a/b-c.h", "//\n#ifndef TAYLOR_A_B_C_H\n#define TAYLOR_A_B
 assert not list(comments("x", "// File.\n\n/// F.\nint f();\nvoid g() {\n  // Why.\n  f();\n}\n// Heading\nint h();\n"))
 assert list(comments("x", "\n\nstruct S {\n  // A member.\n  int x;\n};\n")) and list(comments("x", "\n\n// Two\n// lines\nint x;\n"))
 assert not list(constants("x", "constexpr int kMost = 1;\nvoid f() {\n  constexpr int most = 1;\n}\n"))
+assert not list(constants("x", "const X *f(int i) {\n  const int most = 1;\n}\nstruct S {\n  const X *p = nullptr;\n};\nconst X &kX = y();\n"))
+assert list(constants("x", "static const int most[] = {1};")) and list(constants("x", "const std::string most = one();"))
+assert list(constants("x", "struct S {\n  static const X *most = f();\n};\n")) and list(constants("x", "const char *const most =\n    1;"))
 assert list(constants("x", "struct S {\n  static constexpr StringRef partAxis = 1;\n};\n")) and list(constants("x", "constexpr double most[] = {1};"))
 
 folders = ("dialect", "passes", "codegen", "runtime", "trainer", "test")

@@ -17,7 +17,7 @@ namespace taylor::trainer {
 
 namespace {
 
-const std::string randomState =
+const std::string kRandomState =
     "random.cpu"; // the state of torch's default generator, among the optimizer's tensors
 
 std::string dtypeOf(const at::Tensor &tensor) {
@@ -229,7 +229,7 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
   writeDurably(target.path() / "config.toml", checkpoint.settings);
   writeTensors(target.path() / "model.safetensors", modelTensors(model));
   Optimizer::State state = optimizer;
-  state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
+  state[kRandomState] = at::detail::getDefaultCPUGenerator().get_state();
   writeTensors(target.path() / "optimizer.safetensors", state);
   const TrainingState &training = checkpoint.state;
   ordered_json settings = ordered_json::object(), changeable = ordered_json::object();
@@ -336,10 +336,10 @@ StartedFrom startFrom(const Weights &weights, const Model &model) {
 void loadOptimizer(const fs::path &checkpoint, const Optimizer::State &room) {
   Optimizer::State state = room;
   at::Generator generator = at::detail::getDefaultCPUGenerator();
-  state[randomState] = generator.get_state();
+  state[kRandomState] = generator.get_state();
   SafetensorsFile file(checkpoint / "optimizer.safetensors");
   readTensors(file.tensors(), checkpoint / "optimizer.safetensors", state, /*widens=*/false);
-  generator.set_state(state[randomState]);
+  generator.set_state(state[kRandomState]);
 }
 
 TrainingState readTrainingState(const std::string &content, const fs::path &checkpoint,

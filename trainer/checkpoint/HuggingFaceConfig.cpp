@@ -49,44 +49,44 @@ const std::vector<OnlyValue> &onlyValues() {
 }
 
 // Those that concern what is around the attention.
-const std::set<std::string> ofWeights = {
+const std::set<std::string> kOfWeights = {
     "mlp_bias",          "hidden_act", "pretraining_tp", "quantization_config", "add_cross_attention",
     "is_encoder_decoder"};
 
 // Said of a model and no matter to what it computes.
-const std::set<std::string> passedOver = {"architectures",
-                                          "model_type",
-                                          "auto_map",
-                                          "vocab_size",
-                                          "hidden_size",
-                                          "intermediate_size",
-                                          "num_hidden_layers",
-                                          "num_attention_heads",
-                                          "num_key_value_heads",
-                                          "head_dim",
-                                          "max_position_embeddings",
-                                          "rms_norm_eps",
-                                          "taylor",
-                                          "rope_parameters",
-                                          "attention_dropout",
-                                          "initializer_range",
-                                          "torch_dtype",
-                                          "dtype",
-                                          "use_cache",
-                                          "transformers_version",
-                                          "_name_or_path",
-                                          "_attn_implementation_autoset",
-                                          "bos_token_id",
-                                          "eos_token_id",
-                                          "pad_token_id",
-                                          "return_dict",
-                                          "output_hidden_states",
-                                          "output_attentions",
-                                          "id2label",
-                                          "label2id",
-                                          "problem_type",
-                                          "chunk_size_feed_forward",
-                                          "gradient_checkpointing"};
+const std::set<std::string> kPassedOver = {"architectures",
+                                           "model_type",
+                                           "auto_map",
+                                           "vocab_size",
+                                           "hidden_size",
+                                           "intermediate_size",
+                                           "num_hidden_layers",
+                                           "num_attention_heads",
+                                           "num_key_value_heads",
+                                           "head_dim",
+                                           "max_position_embeddings",
+                                           "rms_norm_eps",
+                                           "taylor",
+                                           "rope_parameters",
+                                           "attention_dropout",
+                                           "initializer_range",
+                                           "torch_dtype",
+                                           "dtype",
+                                           "use_cache",
+                                           "transformers_version",
+                                           "_name_or_path",
+                                           "_attn_implementation_autoset",
+                                           "bos_token_id",
+                                           "eos_token_id",
+                                           "pad_token_id",
+                                           "return_dict",
+                                           "output_hidden_states",
+                                           "output_attentions",
+                                           "id2label",
+                                           "label2id",
+                                           "problem_type",
+                                           "chunk_size_feed_forward",
+                                           "gradient_checkpointing"};
 
 class ConfigReader {
 public:
@@ -149,7 +149,7 @@ public:
   // The same of another model's folder whose weights alone are taken: its attention does not matter.
   void checkOnlyValuesOfWeights() {
     for (const auto &[name, value, reason] : onlyValues())
-      if (ofWeights.contains(name) && config.contains(name) && !config[name].is_null() &&
+      if (kOfWeights.contains(name) && config.contains(name) && !config[name].is_null() &&
           config[name] != value)
         refuse(name, config[name], value, reason);
   }
@@ -181,7 +181,7 @@ public:
   std::vector<std::string> unknown() {
     std::vector<std::string> names;
     for (const auto &[name, value] : config.items()) {
-      bool known = passedOver.contains(name) || name == "layer_types" || value.is_null();
+      bool known = kPassedOver.contains(name) || name == "layer_types" || value.is_null();
       for (const OnlyValue &only : onlyValues())
         known |= name == only.name;
       if (!known)

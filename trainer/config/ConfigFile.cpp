@@ -18,7 +18,7 @@ template <typename... Visitors> struct Overloaded : Visitors... {
 };
 template <typename... Visitors> Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-const std::string parameterPrefix = "attention.parameters.";
+const std::string kParameterPrefix = "attention.parameters.";
 
 std::string typeName(const Setting &setting) {
   return std::visit(Overloaded{[](int64_t *) { return "an integer"; }, [](double *) { return "a number"; },
@@ -55,7 +55,7 @@ bool isSection(const std::string &key, const Settings &settings) {
 void readParameters(const toml::table &table, Parameters &parameters, const std::string &file) {
   for (const auto &[key, node] : table) {
     if (!node.is_number())
-      fail(place(file, node.source()), "expected a number for ", parameterPrefix, std::string(key.str()),
+      fail(place(file, node.source()), "expected a number for ", kParameterPrefix, std::string(key.str()),
            ", but got ", describe(node));
     parameters[std::string(key.str())] = *node.value<double>();
   }
@@ -118,8 +118,8 @@ void readOverride(const std::string &assignment, const Settings &settings,
     fail("expected --set key=value, but got '", assignment, "'");
   std::string key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   if (key.find('.') == std::string::npos && !isSection(key, settings))
-    key = parameterPrefix + key;
-  std::string name = key.starts_with(parameterPrefix) ? "attention.parameters" : key;
+    key = kParameterPrefix + key;
+  std::string name = key.starts_with(kParameterPrefix) ? "attention.parameters" : key;
   auto found = std::find_if(settings.entries.begin(), settings.entries.end(),
                             [&](const Setting &setting) { return setting.key == name; });
   if (found == settings.entries.end())
@@ -144,12 +144,12 @@ void readOverride(const std::string &assignment, const Settings &settings,
                         [&](std::string *target) { *target = value; },
                         [&](Parameters *target) {
                           double number;
-                          if (key == name || key.size() == parameterPrefix.size())
-                            fail("--set: expected ", parameterPrefix, "NAME=NUMBER, but got '", assignment,
+                          if (key == name || key.size() == kParameterPrefix.size())
+                            fail("--set: expected ", kParameterPrefix, "NAME=NUMBER, but got '", assignment,
                                  "'");
                           if (!parseNumber(value, number))
                             wrongType("a number");
-                          (*target)[key.substr(parameterPrefix.size())] = number;
+                          (*target)[key.substr(kParameterPrefix.size())] = number;
                         }},
              found->value);
 }

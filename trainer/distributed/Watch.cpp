@@ -9,9 +9,9 @@ namespace taylor::trainer {
 namespace {
 
 // What one may do about a process that is lost, and not about one that failed for a reason.
-const char *const wayOut =
+constexpr const char *kWayOut =
     "; all processes end, checkpoints are whole, and --resume goes on from the last one";
-const std::string failed = "failed"; // REASON separator SENTENCE
+const std::string kFailed = "failed"; // REASON separator SENTENCE
 constexpr char kSeparator = '\0';
 
 std::string beatsOf(int64_t rank) { return text("beats/", rank); }
@@ -31,7 +31,7 @@ void Watch::announce(c10d::Store &store, int64_t rank) { store.set(beatsOf(rank)
 
 Watch::Report Watch::report(c10d::Store &store, const std::string &reason, const std::string &sentence) {
   std::string mine = reason + kSeparator + sentence;
-  std::string first = store.compareSet(failed, std::string(), mine);
+  std::string first = store.compareSet(kFailed, std::string(), mine);
   if (first == mine)
     return Report::First;
   return first.substr(0, first.find(kSeparator)) == reason ? Report::Same : Report::Other;
@@ -65,7 +65,7 @@ void Watch::end(const std::string &message) {
 
 std::string Watch::lostConnection() const {
   return text("lost the connection to ", world.agentStore ? "torchrun's store" : nameOf(0, hosts), " at ",
-              world.masterAddress, ":", world.masterPort, wayOut);
+              world.masterAddress, ":", world.masterPort, kWayOut);
 }
 
 void Watch::lookAt(int64_t rank, const std::string &beats) {
@@ -81,7 +81,8 @@ void Watch::lookAt(int64_t rank, const std::string &beats) {
     return now - last.when;
   };
   if (silentFor() > kSilence) {
-    std::string message = nameOf(rank, hosts) + text(" has been silent for ", kSilence.count(), " s", wayOut);
+    std::string message =
+        nameOf(rank, hosts) + text(" has been silent for ", kSilence.count(), " s", kWayOut);
     report(*store, message, message);
     end(message);
   }
@@ -89,8 +90,8 @@ void Watch::lookAt(int64_t rank, const std::string &beats) {
 
 void Watch::look(int64_t beats) {
   store->set(beatsOf(world.rank), std::to_string(beats));
-  if (store->check({failed})) {
-    std::string report = content(*store, failed);
+  if (store->check({kFailed})) {
+    std::string report = content(*store, kFailed);
     end(world.launched ? "" : report.substr(report.find(kSeparator) + 1)); // whose terminal has it already
   }
   if (world.isFirst()) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
-static const char *const footer = R"(
+static constexpr const char *kFooter = R"(
 Examples:
   taylor-train figure 4 --scale=tiny
   taylor-train figure 2 --scale=tiny --seeds 5
@@ -44,7 +44,7 @@ The folder of --out gets the runs and
 
 CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
   CLI::App *command = app.add_subcommand("figure", "train all runs of a figure of the paper, and draw it");
-  command->footer(footer);
+  command->footer(kFooter);
   command
       ->add_option("FIGURE", options.name,
                    "figure of the paper, 2 to 6, or the name of another figure's file")

@@ -115,11 +115,11 @@ std::string printBlock(const std::vector<CurvePoint> &points) {
   return out.empty() ? "0 NaN NaN NaN\n" : out; // gnuplot refuses a block without rows
 }
 
-const char *const notFinite = "not finite";
+constexpr const char *kNotFinite = "not finite";
 
 // In `format`.
 std::string printLoss(const char *format, double loss) {
-  return std::isnan(loss) ? notFinite : formatNumber(format, loss);
+  return std::isnan(loss) ? kNotFinite : formatNumber(format, loss);
 }
 
 double mean(const std::vector<double> &values) {

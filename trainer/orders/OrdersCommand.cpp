@@ -4,7 +4,7 @@
 
 namespace taylor::trainer {
 
-static const char *const footer = R"(
+static constexpr const char *kFooter = R"(
 Examples:
   taylor-train orders runs/softmax
   taylor-train orders runs/softmax/checkpoints/step-000320 --data ~/books --orders 10 --out orders-of-books
@@ -29,7 +29,7 @@ The folder of --out appears whole or not at all, with
 CLI::App *addOrdersCommand(CLI::App &app, OrdersOptions &options) {
   CLI::App *command = app.add_subcommand(
       "orders", "measure how much each order of the weights' Taylor series matters in a trained model");
-  command->footer(footer);
+  command->footer(kFooter);
   command->add_option("CHECKPOINT", options.checkpoint, "checkpoint, or a run's folder for its newest one")
       ->type_name("FOLDER")
       ->required();
@@ -40,13 +40,13 @@ CLI::App *addOrdersCommand(CLI::App &app, OrdersOptions &options) {
       ->type_name("FILE_OR_FOLDER")
       ->take_last();
   command->add_option("--orders", options.orders, "highest order of the tables, at most 100")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   command
       ->add_option(
           "--sequences", options.sequences,
           "sequences of text, each as long as those that the model was trained on; fewer if the text ends")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   command
       ->add_option("--attention", options.attention,
@@ -59,7 +59,7 @@ CLI::App *addOrdersCommand(CLI::App &app, OrdersOptions &options) {
   command
       ->add_option("--threads", options.threads,
                    "threads to compute with; 0: OMP_NUM_THREADS, or one per core")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->capture_default_str();
   command->add_flag("--no-plots", options.noPlots, "write tables and CSV only, without gnuplot");
   command->add_flag("--overwrite", options.overwrite, "replace the results of an earlier measurement");

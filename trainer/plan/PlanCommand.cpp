@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
-static const char *const footer = R"(
+static constexpr const char *kFooter = R"(
 Examples:
   taylor-train plan examples/experiments/paper/fineweb-large-norm.toml --gpu A100 --gpus 4
   taylor-train plan examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir
@@ -32,7 +32,7 @@ is usual). If the tokenizer's file does not exist yet, Llama-2's 32,000 pieces a
 CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
   CLI::App *command =
       app.add_subcommand("plan", "say what a run needs before it runs: parameters, memory, operations, time");
-  command->footer(footer);
+  command->footer(kFooter);
   command->add_option("--config,CONFIG", options.configs, "TOML file of settings (repeatable)")
       ->type_name("FILE")
       ->expected(1)
@@ -49,7 +49,7 @@ CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
       ->take_last()
       ->capture_default_str();
   command->add_option("--gpus", options.gpus, "GPUs that share each batch")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();

@@ -11,7 +11,7 @@
 namespace taylor::trainer {
 
 /// Refuses what is no whole number of 64 bits: CLI11 takes the largest one for all that lie beyond it.
-inline const CLI::Validator wholeNumber(
+inline const CLI::Validator kWholeNumber(
     [](std::string &given) {
       int64_t value;
       auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);

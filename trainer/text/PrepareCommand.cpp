@@ -4,7 +4,7 @@
 
 namespace taylor::trainer {
 
-static const char *const footer = R"(
+static constexpr const char *kFooter = R"(
 Examples:
   taylor-train prepare ~/fineweb --tokenizer llama-2/tokenizer.model --out tokens/fineweb
   taylor-train prepare 'pile/*.jsonl.zst' --validation-files 'val.*' --train-tokenizer 32000 --out tokens/pile
@@ -27,7 +27,7 @@ not UTF-8 is left out and counted; the first ones are shown.)";
 CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options) {
   CLI::App *command = app.add_subcommand(
       "prepare", "turn text, JSON Lines or Parquet files into tokens, to train on with --data FOLDER");
-  command->footer(footer);
+  command->footer(kFooter);
   command->add_option("INPUT", options.inputs, "files, folders and globs of text")->type_name("");
   command->add_option("--out", options.out, "folder of the tokens")->type_name("FOLDER")->take_last();
   command
@@ -43,7 +43,7 @@ CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options) {
   command
       ->add_option("--train-tokenizer", options.trainTokenizer,
                    "pieces of a tokenizer to train, on up to 8 MB from the beginnings of up to 64 files")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->type_name("PIECES")
       ->take_last();
   command
@@ -61,24 +61,24 @@ CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options) {
   command
       ->add_option("--max-document-tokens", options.maxDocumentTokens,
                    "most tokens to keep of a document; 0: all")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
   command
       ->add_option("--max-bad", options.maxBad,
                    "most bad records to leave out; more are an error, from which a larger number goes on")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
   command->add_option("--shard-tokens", options.shardTokens, "tokens of a shard; documents are never divided")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
   command->add_option("--threads", options.threads, "threads that tokenize; 0: one per core")
-      ->check(wholeNumber)
+      ->check(kWholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();

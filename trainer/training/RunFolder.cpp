@@ -7,12 +7,12 @@ namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
-static const char *const lockName = ".lock";
-static const char *const claimName = ".torchrun";
+static constexpr const char *kLockName = ".lock";
+static constexpr const char *kClaimName = ".torchrun";
 
 bool isInUse(const fs::path &folder) {
   std::error_code error;
-  return fs::exists(folder / lockName, error) && !FileLock::attempt(folder / lockName);
+  return fs::exists(folder / kLockName, error) && !FileLock::attempt(folder / kLockName);
 }
 
 RunFolder::RunFolder(fs::path theFolder, Existing existing)
@@ -25,7 +25,7 @@ RunFolder::RunFolder(fs::path theFolder, Existing existing)
 }
 
 void RunFolder::lock() {
-  held = FileLock::attempt(folder / lockName);
+  held = FileLock::attempt(folder / kLockName);
   if (!held)
     fail("expected a run folder of its own, but another process trains in '", folder.string(),
          "'; wait until it has ended, or pass --out FOLDER");
@@ -57,11 +57,11 @@ void RunFolder::claim(const std::string &runId) {
   if (existing == Existing::Overwrite)
     empty();
   if (!runId.empty())
-    replaceDurably(folder / claimName, runId);
+    replaceDurably(folder / kClaimName, runId);
 }
 
 void RunFolder::requireThere() const {
-  if (held && !held->isStill(folder / lockName))
+  if (held && !held->isStill(folder / kLockName))
     fail("requires the folder that the run began in, but '", folder.string(),
          "' was removed or replaced meanwhile, with its checkpoints and metrics; the run ends here, and "
          "nothing of it is ",
@@ -80,13 +80,13 @@ void RunFolder::empty() const {
 
 bool isClaimedBy(const fs::path &folder, const std::string &runId) {
   std::error_code error;
-  return !runId.empty() && fs::is_regular_file(folder / claimName, error) &&
-         readFile(folder / claimName) == runId;
+  return !runId.empty() && fs::is_regular_file(folder / kClaimName, error) &&
+         readFile(folder / kClaimName) == runId;
 }
 
 void forgetClaim(const fs::path &folder) {
   std::error_code error;
-  fs::remove(folder / claimName, error);
+  fs::remove(folder / kClaimName, error);
 }
 
 } // namespace taylor::trainer

@@ -11,7 +11,7 @@ using namespace taylor;
 
 /// Where the page has the levels.
 static constexpr llvm::StringLiteral kPlace = "{{levels}}";
-static const char pageText[] =
+static const char kPageText[] =
 #include "Page.html.inc"
     ;
 
@@ -221,6 +221,6 @@ std::string Explanation::printPage(StringRef subtitle) const {
       safe += "\\u003c";
     else
       safe += c;
-  auto [before, after] = StringRef(pageText).split(kPlace);
+  auto [before, after] = StringRef(kPageText).split(kPlace);
   return (before + safe + after).str();
 }

@@ -10,13 +10,13 @@ using namespace mlir::simt;
 // The oldest first. Second-level caches are those of the smallest chip of the name, an eighth left out for
 // what blocks do not read in common.
 //                                   PTX  shared memory: block, SM  threads blocks cache     starts early
-static const Machine targets[] = {{"sm_80", 80, 163 << 10, 164 << 10, 2048, 32, 35 << 20},
-                                  {"sm_86", 80, 99 << 10, 100 << 10, 1536, 16, 5 << 20},
-                                  {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24, 21 << 20},
-                                  {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, false, true},
-                                  {"sm_90a", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true, true},
-                                  {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32, 110 << 20, false, true},
-                                  {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24, 28 << 20, false, true}};
+static const Machine kTargets[] = {{"sm_80", 80, 163 << 10, 164 << 10, 2048, 32, 35 << 20},
+                                   {"sm_86", 80, 99 << 10, 100 << 10, 1536, 16, 5 << 20},
+                                   {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24, 21 << 20},
+                                   {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, false, true},
+                                   {"sm_90a", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true, true},
+                                   {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32, 110 << 20, false, true},
+                                   {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24, 28 << 20, false, true}};
 
 /// 103 of "sm_103"; 0 for other names, also for those that end in a letter: code for sm_90a runs nowhere
 /// else.
@@ -42,7 +42,7 @@ static Machine withExperiments(Machine target, llvm::StringRef words) {
 static llvm::ArrayRef<Machine> experiments() {
   static const auto made = [] {
     std::vector<Machine> made;
-    for (const Machine &target : targets)
+    for (const Machine &target : kTargets)
       for (llvm::StringRef loops :
            {"", "+roles", "+roles+overlap", "+roles+persistent", "+roles+overlap+persistent", "+computed"})
         for (llvm::StringRef lengths : {"", "+lengths"})
@@ -64,7 +64,7 @@ const Machine *mlir::simt::findTarget(llvm::StringRef name) {
     return found == experiments().end() ? nullptr : found;
   }
   const Machine *newest = nullptr;
-  for (const Machine &target : targets) {
+  for (const Machine &target : kTargets) {
     if (target.name == name)
       return &target;
     if (unsigned number = capabilityOf(target.name); number && number <= capabilityOf(name))
@@ -75,7 +75,7 @@ const Machine *mlir::simt::findTarget(llvm::StringRef name) {
 
 llvm::ArrayRef<llvm::StringRef> mlir::simt::targetNames() {
   static const auto names =
-      llvm::map_to_vector(targets, [](const Machine &target) { return llvm::StringRef(target.name); });
+      llvm::map_to_vector(kTargets, [](const Machine &target) { return llvm::StringRef(target.name); });
   return names;
 }
 

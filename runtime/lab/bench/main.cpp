@@ -22,7 +22,7 @@ using namespace taylor::bench;
 
 namespace {
 
-const char *examples = R"(
+constexpr const char *kExamples = R"(
 Examples:
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,16,1024,64 --against sdpa --json softmax.json
   taylor-bench attention --spec mine.mlir --shape 1,16,1024,64 --dtype bf16 --against sdpa,eager
@@ -387,7 +387,7 @@ int printPeaks() {
 int run(int argc, char **argv) {
   Arguments attentionArguments, overheadArguments, compileArguments;
   CLI::App app("taylor-bench: how fast is a compiled attention, next to what else one could run?");
-  app.footer(examples);
+  app.footer(kExamples);
   app.set_version_flag("--version",
                        std::string("taylor-bench ") + TAYLOR_VERSION + " (" + TAYLOR_GIT_HASH + ")");
   app.require_subcommand(1);

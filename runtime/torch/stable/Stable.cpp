@@ -14,17 +14,17 @@ void checkTorch(AOTITorchError code, const char *what) {
 }
 
 /// Kinds of device as this libtorch numbers them: asked for once.
-static const int32_t cpuType = aoti_torch_device_type_cpu(), cudaType = aoti_torch_device_type_cuda(),
-                     metaType = aoti_torch_device_type_meta();
+static const int32_t kCpuType = aoti_torch_device_type_cpu(), kCudaType = aoti_torch_device_type_cuda(),
+                     kMetaType = aoti_torch_device_type_meta();
 
-bool Stable::isCpu(const Device &device) { return device.type == cpuType; }
-bool Stable::isCuda(const Device &device) { return device.type == cudaType; }
+bool Stable::isCpu(const Device &device) { return device.type == kCpuType; }
+bool Stable::isCuda(const Device &device) { return device.type == kCudaType; }
 
 std::string Stable::name(const Device &device) {
-  std::string kind = device.type == cpuType    ? "cpu"
-                     : device.type == cudaType ? "cuda"
-                     : device.type == metaType ? "meta"
-                                               : "device of type " + std::to_string(device.type);
+  std::string kind = device.type == kCpuType    ? "cpu"
+                     : device.type == kCudaType ? "cuda"
+                     : device.type == kMetaType ? "meta"
+                                                : "device of type " + std::to_string(device.type);
   return device.index < 0 ? kind : kind + ":" + std::to_string(device.index);
 }
 
@@ -53,7 +53,7 @@ TaylorTensor Stable::describe(const Tensor &tensor) {
   checkTorch(aoti_torch_get_sizes(handle, &sizes), "tell a tensor's sizes");
   checkTorch(aoti_torch_get_strides(handle, &strides), "tell a tensor's strides");
   view.dtype = dtypeOf(dtype(tensor));
-  view.device = type == cpuType ? TAYLOR_CPU : TAYLOR_CUDA;
+  view.device = type == kCpuType ? TAYLOR_CPU : TAYLOR_CUDA;
   view.sizes = sizes;
   view.strides = strides;
   return view;
