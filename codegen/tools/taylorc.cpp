@@ -162,6 +162,48 @@ std::string manifestPath(llvm::StringRef output) {
   return path.str().str();
 }
 
+/// What a command line asks for.
+struct Request {
+  Emission emission = Emission::Artifact;
+  std::string input, output; ///< The output may be empty or "-", which is standard output.
+  CompileOptions options;
+  bool isArtifact() const { return emission == Emission::Artifact; }
+  bool isPrinted() const { return output.empty() || output == "-"; }
+  /// The files to write.
+  std::vector<std::string> getOutputs() const {
+    std::vector<std::string> outputs;
+    if (!isPrinted())
+      outputs.push_back(output);
+    if (isArtifact())
+      outputs.push_back(manifestPath(output));
+    return outputs;
+  }
+};
+
+/// The request of a command line; a message where there is none.
+std::string readRequest(CommandLine &line, Request &request) {
+  bool isExplanation = line.explain.getNumOccurrences();
+  if (isExplanation && (line.explain.empty() || (line.explain.front() == '-' && line.explain != "-")))
+    return "expected --explain=PAGE.html, the file to write, but got " +
+           (line.explain.empty() ? "no name" : "'" + line.explain + "'");
+  if (line.inputs.empty())
+    return "requires a specification; for example taylorc softmax.mlir -o softmax.so, and taylorc --help";
+  if (line.inputs.size() > 1)
+    return "expected one specification, but got '" + line.inputs[0] + "' and '" + line.inputs[1] + "'";
+  if (std::string message = readOptions(line, request.options); !message.empty())
+    return message;
+  if (isExplanation &&
+      (line.emit.getNumOccurrences() || line.report.getNumOccurrences() || line.output.getNumOccurrences()))
+    return "expected --explain without --emit, --report and -o, which ask for something else to write; run "
+           "taylorc twice";
+  request.input = line.inputs.front();
+  request.emission = isExplanation ? Emission::Explanation : line.emit;
+  request.output = isExplanation ? line.explain : line.output;
+  if (request.isArtifact() && request.isPrinted())
+    return "requires -o NAME.so, the shared object to write; or --emit=torch and others, which print";
+  return "";
+}
+
 /// Errors that differ in numbers alone, at one place, are one: each kernel of a function finds the same.
 class OneOfEach {
 public:
@@ -198,6 +240,88 @@ mlir::FailureOr<Compilation> compile(Driver &driver, mlir::MLIRContext &context,
   return compiled;
 }
 
+/// Modules after each stage, as files of a folder.
+class SavedStages {
+public:
+  SavedStages(Driver &driver, std::string folder) : folder(std::move(folder)) {
+    if (!this->folder.empty())
+      driver.onStage = [this](llvm::StringRef stage, mlir::ModuleOp module) { add(stage, module); };
+  }
+  /// A message where there cannot be such a folder.
+  std::string makeFolder() const {
+    if (!folder.empty())
+      if (std::error_code error = llvm::sys::fs::create_directories(folder))
+        return "requires a folder that can be written at '" + folder + "': " + error.message() +
+               "; name another with --save-stages";
+    return "";
+  }
+  std::string write() const { return writeFiles(files); }
+
+private:
+  void add(llvm::StringRef stage, mlir::ModuleOp module) {
+    OutputFile file{folder + "/" + std::to_string(files.size()) + "-" + stage.str() + ".mlir", "", false};
+    llvm::raw_string_ostream stream(file.contents);
+    module.print(stream);
+    stream << "\n";
+    files.push_back(file);
+  }
+
+  std::string folder;
+  std::vector<OutputFile> files;
+};
+
+/// Writes what a request asks for, or prints it.
+int write(const Request &request, const Compilation &compiled) {
+  if (!request.isArtifact() && request.isPrinted()) {
+    llvm::outs() << compiled.output;
+    return 0;
+  }
+  std::vector<OutputFile> results{{request.output, compiled.output, request.isArtifact()}};
+  if (request.isArtifact())
+    results.push_back({manifestPath(request.output), compiled.manifest, false});
+  std::string message = writeFiles(results);
+  return message.empty() ? 0 : report(message);
+}
+
+/// Compiles a specification's text and writes the result; the status of the program.
+int run(const Request &request, const llvm::MemoryBuffer &text, const std::string &stagesFolder, bool quiet) {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry);
+  // The place in the text says more than the operation in its generic form.
+  context.printOpOnDiagnostic(false);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text.getMemBufferRef()), llvm::SMLoc());
+  quoteShortly(sources);
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
+  bool isRefused = false, hasErrors = false;
+  mlir::ScopedDiagnosticHandler watch(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      (isRefusal(diagnostic) ? isRefused : hasErrors) = true;
+    return mlir::failure(); // the handler before this one prints it
+  });
+
+  Driver driver(context, request.options);
+  // PyTorch code and specifications are for any machine.
+  if (request.emission != Emission::Torch && request.emission != Emission::Series)
+    if (std::string message = driver.chooseTargets(request.emission); !message.empty())
+      return report(message);
+  if (std::string message = checkOutputs(request.getOutputs()); !message.empty())
+    return report(message);
+  SavedStages stages(driver, stagesFolder);
+  if (std::string message = stages.makeFolder(); !message.empty())
+    return report(message);
+  if (mlir::failed(driver.load(text.getBuffer(), request.input)))
+    return 1;
+  mlir::FailureOr<Compilation> compiled = compile(driver, context, request.emission, quiet);
+  // Stages before the one that failed are what one wants to read then.
+  if (std::string message = stages.write(); !message.empty())
+    return report(message);
+  if (mlir::failed(compiled))
+    return isRefused && !hasErrors ? TAYLOR_REFUSED : 1;
+  return write(request, *compiled);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -214,92 +338,11 @@ int main(int argc, char **argv) {
       "  taylorc softmax.mlir -o softmax.so\n"
       "  taylorc series.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
       "  taylorc softmax.mlir --emit=torch\n");
-  bool isExplanation = line.explain.getNumOccurrences();
-  if (isExplanation && (line.explain.empty() || (line.explain.front() == '-' && line.explain != "-")))
-    return report("expected --explain=PAGE.html, the file to write, but got " +
-                  (line.explain.empty() ? "no name" : "'" + line.explain + "'"));
-  if (line.inputs.empty())
-    return report(
-        "requires a specification; for example taylorc softmax.mlir -o softmax.so, and taylorc --help");
-  if (line.inputs.size() > 1)
-    return report("expected one specification, but got '" + line.inputs[0] + "' and '" + line.inputs[1] +
-                  "'");
-  const std::string &input = line.inputs.front();
-  CompileOptions options;
-  if (std::string message = readOptions(line, options); !message.empty())
+  Request request;
+  if (std::string message = readRequest(line, request); !message.empty())
     return report(message);
-  if (isExplanation &&
-      (line.emit.getNumOccurrences() || line.report.getNumOccurrences() || line.output.getNumOccurrences()))
-    return report(
-        "expected --explain without --emit, --report and -o, which ask for something else to write; run "
-        "taylorc twice");
-  Emission emission = isExplanation ? Emission::Explanation : line.emit;
-  const std::string &output = isExplanation ? line.explain : line.output;
-  bool isArtifact = emission == Emission::Artifact;
-  if (isArtifact && (output.empty() || output == "-"))
-    return report("requires -o NAME.so, the shared object to write; or --emit=torch and others, which print");
-  std::vector<std::string> outputs;
-  if (!output.empty() && output != "-")
-    outputs.push_back(output);
-  if (isArtifact)
-    outputs.push_back(manifestPath(output));
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(input);
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(request.input);
   if (!file)
-    return report("requires the specification '" + input + "': " + file.getError().message());
-
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  mlir::MLIRContext context(registry);
-  // The place in the text says more than the operation in its generic form.
-  context.printOpOnDiagnostic(false);
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer((*file)->getMemBufferRef()), llvm::SMLoc());
-  quoteShortly(sources);
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
-  bool isRefused = false, hasErrors = false;
-  mlir::ScopedDiagnosticHandler watch(&context, [&](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-      (isRefusal(diagnostic) ? isRefused : hasErrors) = true;
-    return mlir::failure(); // the handler before this one prints it
-  });
-
-  Driver driver(context, options);
-  // PyTorch code and specifications are for any machine.
-  if (emission != Emission::Torch && emission != Emission::Series)
-    if (std::string message = driver.chooseTargets(emission); !message.empty())
-      return report(message);
-  if (std::string message = checkOutputs(outputs); !message.empty())
-    return report(message);
-  if (!line.saveStages.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(line.saveStages))
-      return report("requires a folder that can be written at '" + line.saveStages + "': " + error.message() +
-                    "; name another with --save-stages");
-  std::vector<OutputFile> files;
-  if (!line.saveStages.empty())
-    driver.onStage = [&](llvm::StringRef stage, mlir::ModuleOp module) {
-      OutputFile stageFile{line.saveStages + "/" + std::to_string(files.size()) + "-" + stage.str() + ".mlir",
-                           "", false};
-      llvm::raw_string_ostream stream(stageFile.contents);
-      module.print(stream);
-      stream << "\n";
-      files.push_back(stageFile);
-    };
-  if (mlir::failed(driver.load((*file)->getBuffer(), input)))
-    return 1;
-  mlir::FailureOr<Compilation> compiled = compile(driver, context, emission, line.quiet);
-  // Stages before the one that failed are what one wants to read then.
-  if (std::string message = writeFiles(files); !message.empty())
-    return report(message);
-  if (mlir::failed(compiled))
-    return isRefused && !hasErrors ? TAYLOR_REFUSED : 1;
-  if (!isArtifact && (output.empty() || output == "-")) {
-    llvm::outs() << compiled->output;
-    return 0;
-  }
-  std::vector<OutputFile> results{{output, compiled->output, isArtifact}};
-  if (isArtifact)
-    results.push_back({manifestPath(output), compiled->manifest, false});
-  if (std::string message = writeFiles(results); !message.empty())
-    return report(message);
-  return 0;
+    return report("requires the specification '" + request.input + "': " + file.getError().message());
+  return run(request, **file, line.saveStages, line.quiet);
 }

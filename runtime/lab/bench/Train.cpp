@@ -147,14 +147,63 @@ void print(const Json &row) {
   fflush(stdout);
 }
 
+/// Seconds of rounds, in each of which all are timed after one another, and the answers of the last.
+struct TrainRounds {
+  std::vector<double> own, other, otherRest, ownAttention, otherAttention;
+  Json last, lastOfOther;
+
+  TrainRounds(int64_t count, Conversation &ours, Conversation &theirs, OwnAttention &attention) {
+    for (int64_t round = 0; round < count; ++round) {
+      last = ask(ours, "step");
+      own.push_back(last["seconds"]);
+      lastOfOther = ask(theirs, "step");
+      other.push_back(lastOfOther["seconds"]);
+      otherRest.push_back(ask(theirs, "rest")["seconds"]);
+      ownAttention.push_back(attention.seconds());
+      otherAttention.push_back(ask(theirs, "attention")["seconds"]);
+    }
+  }
+
+  /// By what a step takes without it: attention timed apart and times the layers, where it is nearly all of
+  /// the step, may come to more than the whole, and all depends on what is left.
+  void addTo(Json &row, double tokens) const {
+    double share = 1 - medianOfRatios(otherRest, other);
+    double kernels = medianOfRatios(otherAttention, ownAttention);
+    double amdahl = 1 / (1 - share + share / kernels);
+    row["tokens_per_second"] = round3(tokens / median(own));
+    row["opponent_tokens_per_second"] = round3(tokens / median(other));
+    row["ratio"] = round3(medianOfRatios(other, own));
+    row["attention_share"] = round3(share);
+    row["kernel_ratio"] = round3(kernels);
+    row["ratio_by_amdahl"] = round3(amdahl);
+    row["ratio_wanted"] = round3(1 + kTarget * (amdahl - 1));
+  }
+};
+
+/// Fills the caches of kernels and tokens.
+void trainOneStep(const TrainOptions &options, const Pair &one, int64_t context, const fs::path &folder) {
+  Conversation first("taylor-train", trainerCommand(options, one, context, 1, folder));
+  first.hear();
+  ask(first, "step");
+  first.finish();
+}
+
+/// Says the opponent what to be, and lets it make its inputs.
+void beginOpponent(Conversation &theirs, const Json &sizes, int64_t warmSteps) {
+  theirs.tell(sizes.dump());
+  Json opponent = parse(theirs.hear(), "the opponent");
+  if (opponent["parameters"] != sizes["parameters"])
+    fail("expected an opponent of ", sizes["parameters"].dump(), " parameters, but it has ",
+         opponent["parameters"].dump());
+  for (int64_t step = 0; step < warmSteps; ++step)
+    ask(theirs, "step");
+  ask(theirs, "rest");
+  ask(theirs, "attention");
+}
+
 Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
   TemporaryFolder folder;
-  { // fills the caches of kernels and tokens
-    Conversation first("taylor-train", trainerCommand(options, one, context, 1, folder.path / "first"));
-    first.hear();
-    ask(first, "step");
-    first.finish();
-  }
+  trainOneStep(options, one, context, folder.path / "first");
   bool onGpu = options.device == "cuda";
   int64_t warm = onGpu ? kWarmStepsOnGpu : kWarmSteps;
   Conversation ours("taylor-train",
@@ -172,49 +221,18 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
   sizes["device"] = options.device;
   sizes["precision"] = options.precision;
   Conversation theirs("the opponent", {options.python, "-c", trainOpponent});
-  theirs.tell(sizes.dump());
-  Json opponent = parse(theirs.hear(), "the opponent");
-  if (opponent["parameters"] != model["parameters"])
-    fail("expected an opponent of ", model["parameters"].dump(), " parameters, but it has ",
-         opponent["parameters"].dump());
-  for (int64_t step = 0; step < warm; ++step)
-    ask(theirs, "step");
-  ask(theirs, "rest");
-  ask(theirs, "attention"); // makes its inputs
+  beginOpponent(theirs, sizes, warm);
 
   OwnAttention attention(options, one, model);
   if (onGpu)
     attention.seconds(); // loads the kernels
-  Json lastOfOurs, lastOfTheirs;
-  std::vector<double> own, other, otherRest, ownAttention, otherAttention;
-  for (int64_t round = 0; round < options.rounds; ++round) {
-    lastOfOurs = ask(ours, "step");
-    own.push_back(lastOfOurs["seconds"]);
-    lastOfTheirs = ask(theirs, "step");
-    other.push_back(lastOfTheirs["seconds"]);
-    otherRest.push_back(ask(theirs, "rest")["seconds"]);
-    ownAttention.push_back(attention.seconds());
-    otherAttention.push_back(ask(theirs, "attention")["seconds"]);
-  }
-  // By what a step takes without it: attention timed apart and times the layers, where it is nearly all of
-  // the step, may come to more than the whole, and all depends on what is left.
-  double share = 1 - medianOfRatios(otherRest, other);
-  double kernels = medianOfRatios(otherAttention, ownAttention);
-  double amdahl = 1 / (1 - share + share / kernels);
-  double tokens = model["batch"].get<double>() * double(context);
+  TrainRounds rounds(options.rounds, ours, theirs, attention);
   Json row = {{"spec", fs::path(one.specification).filename().string()},
               {"opponent", one.opponent},
               {"checkpointing", sizes["checkpointing"]},
               {"context", context},
               {"batch", model["batch"]},
               {"parameters", model["parameters"]},
-              {"tokens_per_second", round3(tokens / median(own))},
-              {"opponent_tokens_per_second", round3(tokens / median(other))},
-              {"ratio", round3(medianOfRatios(other, own))},
-              {"attention_share", round3(share)},
-              {"kernel_ratio", round3(kernels)},
-              {"ratio_by_amdahl", round3(amdahl)},
-              {"ratio_wanted", round3(1 + kTarget * (amdahl - 1))},
               {"start_seconds", round3(start)},
               {"first_step_seconds", round3(first)},
               {"rounds", options.rounds},
@@ -222,11 +240,13 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
               {"precision", options.precision},
               {"device", options.device},
               {"cpu", runtime::cpuName()}};
+  rounds.addTo(row, model["batch"].get<double>() * double(context));
   if (onGpu)
     row["gpu"] = nameOfGpu(0);
   int64_t resident = ours.finish(), residentOfTheirs = theirs.finish();
-  row["peak_memory_mb"] = (onGpu ? lastOfOurs["memory"].get<int64_t>() : resident) >> 20;
-  row["opponent_peak_memory_mb"] = (onGpu ? lastOfTheirs["memory"].get<int64_t>() : residentOfTheirs) >> 20;
+  row["peak_memory_mb"] = (onGpu ? rounds.last["memory"].get<int64_t>() : resident) >> 20;
+  row["opponent_peak_memory_mb"] =
+      (onGpu ? rounds.lastOfOther["memory"].get<int64_t>() : residentOfTheirs) >> 20;
   print(row);
   return row;
 }
