@@ -20,8 +20,9 @@ GoogleTest, end to end. Each test that fails has a line with the command that ru
   --preset=NAME      release (default), dev (assertions), asan (assertions, address and undefined-behaviour sanitizers)
   --filter=REGEX     tests to run, by name, for example --filter=runtime/
   --slowest-objects  only list what the last build took longest for
-  --style            only check C++ files: their format, and with clang-tidy those that differ from main (with --full all
-                     of them, in half an hour or more), by the commands of the last build
+  --style            only check C++ files: their format, guards and names of constants, and with clang-tidy those that
+                     differ from main, or include a header that does (with --full all of them, in half an hour or more),
+                     by the commands of the last build
   --help             print this text
 END
 }
@@ -60,6 +61,8 @@ if [ -n "${style:-}" ]; then
   fi
   rm -f .style.log
   echo "style: every file is formatted"
+  python3 test/infra/style.py . >/dev/null || taylor_fail "the lines above are not in the project's style" "CONTRIBUTING.md, Style, has the rules"
+  echo "style: guards, comments and names of constants are as CONTRIBUTING.md says"
   # The compiler's commands and precompiled headers are those of the last build.
   tidy=$(command -v clang-tidy-22 || true)
   [ -n "$tidy" ] || taylor_fail "requires clang-tidy-22" "$(taylor_root_line 'apt-get install -y clang-tidy-22')"
@@ -69,7 +72,14 @@ if [ -n "${style:-}" ]; then
   else
     base=$(git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)
     [ "$base" != "$(git rev-parse HEAD)" ] || base=HEAD~1
-    checked=$( (git diff --name-only --diff-filter=d "$base" -- '*.cpp'; git ls-files --others --exclude-standard -- '*.cpp') | sort -u)
+    changed=$( (git diff --name-only --diff-filter=d "$base" -- '*.cpp' '*.h'; git ls-files --others --exclude-standard -- '*.cpp' '*.h') | sort -u)
+    checked=$(grep '\.cpp$' <<<"$changed" || true)
+    # A header is checked by files that include it.
+    headers=$(grep '\.h$' <<<"$changed" || true)
+    if [ -n "$headers" ]; then
+      including=$(ninja -C build -t deps | python3 cmake/including_sources.py $headers)
+      checked=$(printf '%s\n' $checked $including | sort -u)
+    fi
   fi
   checked=$(for file in $checked; do ! grep -qF "\"$PWD/$file\"" build/compile_commands.json || echo "$file"; done)
   echo "$checked" | xargs -r -n 4 -P "$(nproc)" "$tidy" -p build -quiet || taylor_fail "clang-tidy found what .clang-tidy does not allow" \
