@@ -184,8 +184,8 @@ std::string CompileOptions::getKey() const {
   llvm::sort(sized.parameters, [](const auto &left, const auto &right) { return left.name < right.name; });
   std::string key = llvm::join(sized.getArguments(), " ");
   for (const CostSample &sample : formCosts)
-    key +=
-        llvm::formatv(" {0}:{1}x{2}={3}", sample.function, sample.features, sample.channels, sample.factor);
+    key += llvm::formatv(" {0}:{1}x{2}={3}", stringifyFunctionRole(sample.function), sample.features,
+                         sample.channels, sample.factor);
   return key;
 }
 

@@ -138,10 +138,10 @@ auto programsOf(ModuleOp module) {
 }
 
 /// Arrays of a role, "saved", of the program that computes a function; without the role in their names.
-std::vector<TensorInfo> arraysOf(ModuleOp module, StringRef function, StringRef role) {
+std::vector<TensorInfo> arraysOf(ModuleOp module, FunctionRole function, StringRef role) {
   std::vector<TensorInfo> tensors;
   for (ProgramFactsAttr program : programsOf(module)) {
-    if (program.getName() != function)
+    if (!program.isFirstForm() || program.getForm().getFunction() != function)
       continue;
     for (auto tensor : program.getTensors().getAsRange<tile::NamedArrayAttr>())
       if (auto [own, name] = tensor.getName().getValue().split(':'); own == role)
@@ -156,12 +156,12 @@ SmallVector<StringRef> tensorNames(ProgramFactsAttr program) {
 }
 
 /// The programs of all functions, each in its first form on the first target that has it.
-llvm::MapVector<StringAttr, ProgramFactsAttr> functionsOf(ArrayRef<ModuleOp> modules) {
-  llvm::MapVector<StringAttr, ProgramFactsAttr> functions;
+llvm::MapVector<FunctionRole, ProgramFactsAttr> functionsOf(ArrayRef<ModuleOp> modules) {
+  llvm::MapVector<FunctionRole, ProgramFactsAttr> functions;
   for (ModuleOp module : modules)
     for (ProgramFactsAttr program : programsOf(module))
       if (program.isFirstForm())
-        functions.insert({program.getName(), program});
+        functions.insert({program.getForm().getFunction(), program});
   return functions;
 }
 
@@ -249,7 +249,8 @@ TargetInfo describeTarget(ModuleOp module) {
   target.kind = valueOf<TargetInfo::Kind>(attribute.getKind().getValue());
   if (attribute.getCpu()) {
     target.cpu = attribute.getCpu().getValue();
-    target.features = stringsOf(attribute.getFeatures());
+    if (attribute.getFeatures())
+      target.features = stringsOf(attribute.getFeatures());
   }
   tile::PlanAttr plan = (*programsOf(module).begin()).getPlan();
   TileSizes sizes = plan ? plan.getSizes() : TileSizes();
@@ -267,7 +268,7 @@ TargetInfo describeTarget(ModuleOp module) {
     function.reason = program.getForm().describeReason();
     function.forms.front() = codeOf(program, entries);
     for (ProgramFactsAttr other : programsOf(module))
-      if (!other.isFirstForm() && other.getForm().getFunction() == program.getName())
+      if (!other.isFirstForm() && other.getForm().getFunction() == program.getForm().getFunction())
         function.alternatives.push_back(codeOf(other, entries));
   }
   return target;
@@ -308,8 +309,8 @@ runtime::Manifest describeAll(ArrayRef<ModuleOp> modules) {
   manifest.aligned = bool(interface.getAligned());
   manifest.inputs = describe(interface.getInputs(), /*isInput=*/true);
   manifest.outputs = describe(interface.getOutputs(), /*isInput=*/false);
-  manifest.saved = arraysOf(first, "forward", "saved");
-  manifest.cache = arraysOf(first, "append", "append");
+  manifest.saved = arraysOf(first, FunctionRole::Forward, "saved");
+  manifest.cache = arraysOf(first, FunctionRole::Append, "append");
   nameFeatures(manifest.inputs, manifest.outputs);
   // Arrays of one artifact agree in the size of an axis, so the sizes have one table.
   for (auto *tensors : {&manifest.inputs, &manifest.outputs, &manifest.saved, &manifest.cache})
@@ -317,7 +318,7 @@ runtime::Manifest describeAll(ArrayRef<ModuleOp> modules) {
       for (const TensorAxis &axis : tensor.axes)
         if (axis.size)
           manifest.sizes[axis.name] = axis.size;
-  for (auto [name, program] : functionsOf(modules))
+  for (auto [role, program] : functionsOf(modules))
     manifest.functions.push_back(describeFunction(program));
   for (ModuleOp module : modules)
     manifest.targets.push_back(describeTarget(module));
@@ -400,7 +401,7 @@ std::string taylor::printManifest(ArrayRef<ModuleOp> modules) {
 LogicalResult taylor::verifySameTensors(ArrayRef<ModuleOp> others, ModuleOp module) {
   SmallVector<ModuleOp> all(others);
   all.push_back(module);
-  llvm::MapVector<StringAttr, ProgramFactsAttr> functions = functionsOf(all);
+  llvm::MapVector<FunctionRole, ProgramFactsAttr> functions = functionsOf(all);
   for (ProgramFactsAttr program : programsOf(module))
     if (tensorNames(program) != tensorNames(functions.lookup(program.getForm().getFunction())))
       return module.emitError("requires the same tensors on every target and in every form, but got others "

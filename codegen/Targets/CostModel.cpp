@@ -124,10 +124,16 @@ private:
 } // namespace
 
 namespace taylor {
-bool fromJSON(const llvm::json::Value &value, CostSample &sample, llvm::json::Path path) {
+/// A sample as a file has it: the function is a word.
+struct SampleText {
+  std::string function;
+  CostSample sample;
+};
+
+static bool fromJSON(const llvm::json::Value &value, SampleText &text, llvm::json::Path path) {
   llvm::json::ObjectMapper mapper(value, path);
-  return mapper && mapper.map("function", sample.function) && mapper.map("features", sample.features) &&
-         mapper.map("channels", sample.channels) && mapper.map("factor", sample.factor);
+  return mapper && mapper.map("function", text.function) && mapper.map("features", text.sample.features) &&
+         mapper.map("channels", text.sample.channels) && mapper.map("factor", text.sample.factor);
 }
 } // namespace taylor
 
@@ -137,7 +143,8 @@ static double costOfTokens(const FormCost &cost, double tokens, bool causal) {
 }
 
 /// Of the nearest sample; 1 without any.
-static double factorOf(ArrayRef<CostSample> samples, StringRef function, int64_t features, int64_t channels) {
+static double factorOf(ArrayRef<CostSample> samples, FunctionRole function, int64_t features,
+                       int64_t channels) {
   double factor = 1, nearest = std::numeric_limits<double>::infinity();
   for (const CostSample &sample : samples) {
     double distance = std::abs(std::log(double(sample.features) / double(std::max<int64_t>(features, 1)))) +
@@ -150,7 +157,7 @@ static double factorOf(ArrayRef<CostSample> samples, StringRef function, int64_t
   return factor;
 }
 
-FormCost taylor::estimateCost(FunctionOp op, StringRef function, const CostRates &rates) {
+FormCost taylor::estimateCost(FunctionOp op, FunctionRole function, const CostRates &rates) {
   TileSizes sizes = tile::getTileSizes(op);
   int64_t features = 0, channels = 0;
   if (auto states = op.getBody().front().getOps<StatesOp>(); !states.empty()) {
@@ -182,16 +189,20 @@ llvm::Expected<std::vector<CostSample>> taylor::parseCostSamples(StringRef text)
   if (!json)
     return json.takeError();
   llvm::json::Path::Root root("costs");
-  std::vector<CostSample> samples;
+  std::vector<SampleText> texts;
   llvm::json::ObjectMapper mapper(*json, root);
-  if (!mapper || !mapper.map("samples", samples))
+  if (!mapper || !mapper.map("samples", texts))
     return root.getError();
-  for (const CostSample &sample : samples) {
-    if (sample.function != "forward" && sample.function != "backward")
+  std::vector<CostSample> samples;
+  for (const auto &[function, sample] : texts) {
+    std::optional<FunctionRole> role = symbolizeFunctionRole(function);
+    if (role != FunctionRole::Forward && role != FunctionRole::Backward)
       return llvm::createStringError("expected forward or backward as function of a sample, but got '" +
-                                     sample.function + "'");
+                                     function + "'");
     if (sample.features < 1 || sample.channels < 1 || !(sample.factor > 0))
       return llvm::createStringError("expected positive features, channels and factor in each sample");
+    samples.push_back(sample);
+    samples.back().function = *role;
   }
   return samples;
 }

@@ -19,8 +19,8 @@ namespace taylor {
 
 /// A measurement: the time of the chunked form over that of the parallel one, over what their counts say.
 struct CostSample {
-  /// "forward" or "backward".
-  std::string function;
+  /// The forward or the backward.
+  FunctionRole function = FunctionRole::Forward;
   /// Of the function's first state: its rows, and its columns.
   int64_t features = 1, channels = 1;
   double factor = 1;
@@ -46,9 +46,9 @@ llvm::Expected<std::vector<CostSample>> parseCostSamples(llvm::StringRef text);
 /// Size of an array's channel; 1 without.
 int64_t channelsOf(mlir::Value array);
 
-/// Counts what the operations of a function, "forward" or "backward", do, with the tiles of its plan. Those
-/// that forms have in common (maps, norms, scans) are left out.
-FormCost estimateCost(FunctionOp op, llvm::StringRef function, const CostRates &rates);
+/// Counts what the operations of a function, the forward or the backward, do, with the tiles of its plan.
+/// Those that forms have in common (maps, norms, scans) are left out.
+FormCost estimateCost(FunctionOp op, FunctionRole function, const CostRates &rates);
 
 /// The fewest tokens of one head that attends to itself from which `other` costs less than `first`, to one in
 /// a hundred; nothing where that is not so at 2^20 tokens.

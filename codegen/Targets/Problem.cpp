@@ -42,7 +42,6 @@ struct Writer {
   Attribute write(bool value) { return builder.getBoolAttr(value); }
   Attribute write(int64_t value) { return builder.getI64IntegerAttr(value); }
   Attribute write(double value) { return builder.getF64FloatAttr(value); }
-  Attribute write(const std::string &value) { return builder.getStringAttr(value); }
   template <typename Choice>
     requires std::is_enum_v<Choice>
   Attribute write(Choice value) {

@@ -116,9 +116,9 @@ public:
   virtual bool isLaunchedByManifest() const { return false; }
   /// How tile programs are made. The field `chunked` follows from `use`: who calls this sets it.
   virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
-  /// Whether a function, "forward" or "backward", has tiles of its own for long sequences, and what they
+  /// Whether a function, the forward or the backward, has tiles of its own for long sequences, and what they
   /// cost next to those for short ones.
-  virtual std::optional<LongForm> getLongForm(const TargetProblem &problem, llvm::StringRef function) const {
+  virtual std::optional<LongForm> getLongForm(const TargetProblem &problem, FunctionRole function) const {
     return std::nullopt;
   }
   /// Of a function over all pairs (`Parallel`, `Short`, `Long`): makes tiles smaller that take more than

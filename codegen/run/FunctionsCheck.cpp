@@ -11,9 +11,10 @@ namespace {
 
 using ArrayMap = std::map<std::string, Array>;
 
-FunctionOp findFunction(ModuleOp module, SpecOp spec, StringRef direction) {
+FunctionOp findFunction(ModuleOp module, SpecOp spec, FunctionRole role) {
   for (auto function : module.getOps<FunctionOp>())
-    if (function.getSpecName() == spec.getSymName() && function.getRole() == direction)
+    if (function.getSpecName() == spec.getSymName() &&
+        function.getSymName() == FunctionOp::nameOf(spec.getSymName(), role))
       return function;
   return {};
 }
@@ -71,8 +72,8 @@ reference::Comparison compareTo(const Array &array, const Array &expected, doubl
 } // namespace
 
 LogicalResult taylor::run::checkFunctions(ModuleOp functions, Problem &problem, const RunOptions &options) {
-  FunctionOp forward = findFunction(functions, problem.spec, "forward");
-  FunctionOp backward = findFunction(functions, problem.spec, "backward");
+  FunctionOp forward = findFunction(functions, problem.spec, FunctionRole::Forward);
+  FunctionOp backward = findFunction(functions, problem.spec, FunctionRole::Backward);
   StringRef name = problem.spec.getSymName();
   if (!forward)
     return fail("expected taylor.function @" + name + ".forward of @" + name + " in '" + options.functions +

@@ -174,21 +174,25 @@ struct Call {
   }
 };
 
+/// A function's name as the runtime has it.
+const char *nameOf(FunctionRole role) { return stringifyFunctionRole(role).data(); }
+
 /// Runs a function, and notes in which form.
-LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const RunOptions &how) {
+LogicalResult run(TaylorKernel *kernel, FunctionRole role, Call &call, const RunOptions &how) {
   const Problem &problem = call.problem;
+  const char *function = nameOf(role);
   int64_t count = taylor_tensor_count(kernel, function);
   if (count < 0)
     return fail(taylor_last_error());
   std::vector<TaylorTensor> arguments;
   DeviceTensors onGpu;
   for (int64_t i = 0; i < count; ++i) {
-    StringRef role = taylor_tensor_name(kernel, function, i);
-    if (!call.passes(function, role, how)) {
+    StringRef label = taylor_tensor_name(kernel, function, i);
+    if (!call.passes(function, label, how)) {
       arguments.push_back({});
       continue;
     }
-    FailureOr<TensorBuffer *> buffer = call.tensors.get(call.tensors.memoryOf(role));
+    FailureOr<TensorBuffer *> buffer = call.tensors.get(call.tensors.memoryOf(label));
     if (failed(buffer))
       return failure();
     arguments.push_back(how.device == Device::Cuda ? onGpu.add(**buffer) : (*buffer)->describe());
@@ -196,7 +200,7 @@ LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const 
   TaylorRunOptions options = {};
   options.struct_size = sizeof(options);
   // Keys are prepared from the first on.
-  int64_t offset = StringRef(function) == "append" ? 0 : problem.environment.offset;
+  int64_t offset = role == FunctionRole::Append ? 0 : problem.environment.offset;
   options.offset = &offset;
   options.threads = problem.environment.threads;
   options.device = how.device == Device::Ptx    ? TAYLOR_PTX
@@ -217,15 +221,16 @@ LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const 
   if (!kind)
     return fail(
         ("expected parallel, long, chunked or recurrent as a form, but got '" + Twine(form) + "'").str());
-  call.results.forms.push_back({function, form, *kind});
+  call.results.forms.push_back({role, form, *kind});
   onGpu.download();
   return success();
 }
 
 /// Copies what one call left of its states into what another begins from: states after a piece to the next
 /// one, gradients of states before it to the one before.
-LogicalResult handOn(TaylorKernel *kernel, const char *function, Call &from, StringRef left, Call &to,
+LogicalResult handOn(TaylorKernel *kernel, FunctionRole role, Call &from, StringRef left, Call &to,
                      StringRef taken) {
+  const char *function = nameOf(role);
   for (int64_t i = 0; i < taylor_tensor_count(kernel, function); ++i) {
     StringRef name = taylor_tensor_name(kernel, function, i);
     TensorBuffer *state = name.consume_front(left) ? from.tensors.find((left + name).str()) : nullptr;
@@ -254,24 +259,24 @@ LogicalResult writeTensors(Call &call, bool withGradients) {
 }
 
 LogicalResult runForward(TaylorKernel *kernel, std::deque<Call> &calls, const RunOptions &options) {
-  const char *function = options.decode ? "step" : "forward";
+  FunctionRole role = options.decode ? FunctionRole::Step : FunctionRole::Forward;
   // All keys at once.
-  if (options.decode && taylor_tensor_count(kernel, "append") >= 0)
+  if (options.decode && taylor_tensor_count(kernel, nameOf(FunctionRole::Append)) >= 0)
     for (Call &call : calls)
-      if (failed(call.tensors.beginKeys()) || failed(run(kernel, "append", call, options)))
+      if (failed(call.tensors.beginKeys()) || failed(run(kernel, FunctionRole::Append, call, options)))
         return failure();
   for (auto [i, call] : llvm::enumerate(calls))
-    if ((i > 0 && failed(handOn(kernel, function, calls[i - 1], "output:final.", call, "input:initial."))) ||
-        failed(run(kernel, function, call, options)))
+    if ((i > 0 && failed(handOn(kernel, role, calls[i - 1], "output:final.", call, "input:initial."))) ||
+        failed(run(kernel, role, call, options)))
       return failure();
   return success();
 }
 
 LogicalResult runBackward(TaylorKernel *kernel, std::deque<Call> &calls, const RunOptions &options) {
   for (size_t i = calls.size(); i-- > 0;)
-    if ((i + 1 < calls.size() && failed(handOn(kernel, "backward", calls[i + 1], "gradient:initial.",
-                                               calls[i], "cotangent:final."))) ||
-        failed(run(kernel, "backward", calls[i], options)))
+    if ((i + 1 < calls.size() && failed(handOn(kernel, FunctionRole::Backward, calls[i + 1],
+                                               "gradient:initial.", calls[i], "cotangent:final."))) ||
+        failed(run(kernel, FunctionRole::Backward, calls[i], options)))
       return failure();
   return success();
 }

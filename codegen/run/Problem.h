@@ -66,7 +66,7 @@ std::vector<Array> arraysOf(llvm::ArrayRef<NamedArray> arrays);
 
 /// The form that a function of kernels ran in.
 struct RanForm {
-  std::string function;
+  FunctionRole function = FunctionRole::Forward;
   /// As taylor_form says it: "chunked", "parallel on sm_80".
   std::string text;
   Form form;
@@ -76,7 +76,7 @@ struct RanForm {
 /// Outputs and, where asked for, gradients of a problem (one per argument; without elements for integers).
 struct Outcome {
   std::vector<Array> outputs, gradients;
-  /// Of compiled kernels: the form of each function that ran, "forward" first.
+  /// Of compiled kernels: the form of each function that ran, the forward first.
   std::vector<RanForm> forms;
   /// Calls took the tokens in pieces, each from the states of the one before.
   bool inPieces = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Run.h"
+#include "codegen/Driver/Forms/Passes.h"
 #include "codegen/Driver/Output.h"
 #include "codegen/Driver/Progress.h"
 #include "codegen/run/Checks.h"
@@ -85,7 +86,7 @@ reference::StatesForm statesOf(std::optional<Form> form, const RunOptions &optio
 Forms formsOf(const Outcome &evaluated, const RunOptions &options) {
   Forms forms;
   for (const RanForm &ran : evaluated.forms)
-    (ran.function == "backward" ? forms.backward : forms.forward) = statesOf(ran.form, options);
+    (ran.function == FunctionRole::Backward ? forms.backward : forms.forward) = statesOf(ran.form, options);
   return forms;
 }
 
@@ -95,7 +96,7 @@ LogicalResult runReference(SpecOp spec, const RunOptions &options) {
     return failure();
   std::unique_ptr<Progress> progress = showReference();
   if (!options.references.empty()) {
-    reference::StatesForm form = statesOf(options.compile.form, options);
+    reference::StatesForm form = statesOf(formOf(options.compile.form), options);
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     // Who compares with what is written has no eager code to draw from.
     if (failed(expectation) || failed(expectation->setForms(*problem, !options.forwardOnly, {form, form})) ||
@@ -168,7 +169,7 @@ LogicalResult runKernels(SpecOp spec, const RunOptions &options, Shared &shared)
   if (options.printForm) {
     std::vector<std::string> forms;
     for (const RanForm &ran : evaluated->forms)
-      forms.push_back(ran.function + " " + ran.text);
+      forms.push_back((stringifyFunctionRole(ran.function) + " " + ran.text).str());
     llvm::outs() << "form: " << llvm::join(forms, ", ") << "\n";
   }
   if (!options.check)

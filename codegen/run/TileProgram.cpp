@@ -61,8 +61,9 @@ private:
   const Problem &problem;
 };
 
-LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &tensors,
+LogicalResult evaluateProgram(ModuleOp module, FunctionRole role, ProgramTensors &tensors,
                               const Problem &problem) {
+  StringRef name = stringifyFunctionRole(role);
   auto program = module.lookupSymbol<tile::ProgramOp>(name);
   if (!program)
     return fail("expected tile.program @" + name + ", but got none");
@@ -100,8 +101,8 @@ FailureOr<Outcome> taylor::run::runTilePrograms(const Problem &problem, const Ru
   };
   if (failed(writeArguments(problem, withGradients, write)))
     return failure();
-  if (failed(evaluateProgram(*module, "forward", tensors, problem)) ||
-      (withGradients && failed(evaluateProgram(*module, "backward", tensors, problem))) ||
+  if (failed(evaluateProgram(*module, FunctionRole::Forward, tensors, problem)) ||
+      (withGradients && failed(evaluateProgram(*module, FunctionRole::Backward, tensors, problem))) ||
       failed(tensors.checkSurroundings("tile programs")))
     return failure();
 

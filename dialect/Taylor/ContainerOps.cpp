@@ -515,9 +515,13 @@ void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn se
   nameArguments(region, getArgNames(), setName);
 }
 
+std::string FunctionOp::nameOf(StringRef spec, FunctionRole role) {
+  return (spec + "." + stringifyFunctionRole(role)).str();
+}
+
 bool FunctionOp::isTwin() {
   auto form = cast_if_present<tile::FormAttr>(getFormAttr());
-  return form && form.getFunction() != getRole();
+  return form && getShortName() != stringifyFunctionRole(form.getFunction());
 }
 
 LogicalResult FunctionOp::verify() {

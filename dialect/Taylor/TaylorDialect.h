@@ -7,6 +7,7 @@
 #include "dialect/AxisRef.h"
 #include "dialect/Features/Features.h"
 #include "dialect/Taylor/Reach.h"
+#include "dialect/Tile/TileTypes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -93,8 +93,12 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
                        OptionalAttr<AnyAttr>:$plan, OptionalAttr<AnyAttr>:$form, UnitAttr:$prepares_keys);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = [{
-    /// The part of the name after the specification's: "forward", "forward_chunked".
-    ::llvm::StringRef getRole() { return getSymName().rsplit('.').second; }
+    /// "NAME.forward", the name of a specification's function.
+    static std::string nameOf(::llvm::StringRef spec, ::taylor::FunctionRole role);
+    /// The part of the name after the specification's: "forward", "forward_chunked"; empty without.
+    ::llvm::StringRef getShortName() { return getSymName().rsplit('.').second; }
+    /// By that part; nothing where it says none.
+    std::optional<::taylor::FunctionRole> getRole() { return ::mlir::tile::roleOfName(getShortName()); }
     /// Whether it is another form of a function of the module (taylor-plan-forms).
     bool isTwin();
   }];

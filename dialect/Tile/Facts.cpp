@@ -83,6 +83,12 @@ static StringAttr textOf(MLIRContext *context, const Twine &text) {
   return words.empty() ? StringAttr() : StringAttr::get(context, words);
 }
 
+std::optional<taylor::FunctionRole> tile::roleOfName(StringRef name) {
+  auto [role, form] = name.split('_');
+  bool isName = form.empty() ? role == name : taylor::symbolizeForm(form).has_value();
+  return isName ? taylor::symbolizeFunctionRole(role) : std::nullopt;
+}
+
 FormAttr FormAttr::withCost(const FormCost &cost) const {
   return get(getContext(), getKind(), getFunction(), CostAttr::get(getContext(), cost), getBecause(),
              getLeftOut(), getSmallerTiles(), getInPlace());

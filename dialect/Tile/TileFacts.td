@@ -32,29 +32,41 @@ def Tile_Form : I32EnumAttr<"Form", "how a function's sums over keys are compute
   let genSpecializedAttr = 0;
 }
 
+// The words are those of names of functions, of the manifest and of the runtime's calls.
+def Tile_FunctionRole : I32EnumAttr<"FunctionRole", "what a function of a specification is for", [
+    I32EnumAttrCase<"Joint", 0, "joint">,           // outputs and gradients, before they are split
+    I32EnumAttrCase<"Forward", 1, "forward">,
+    I32EnumAttrCase<"Backward", 2, "backward">,
+    I32EnumAttrCase<"Step", 3, "step">,             // a new token or a few, after those of earlier calls
+    I32EnumAttrCase<"Append", 4, "append">,         // what is kept of new keys
+    I32EnumAttrCase<"Extend", 5, "extend">]> {      // `Step` for many queries
+  let cppNamespace = "::taylor";
+  let genSpecializedAttr = 0;
+}
+
 def Tile_FormAttr : AttrDef<Tile_Dialect, "Form"> {
   let mnemonic = "form";
   let summary = "which function a program computes, in which form, and why";
   let description = [{
     Of a `taylor.function`, and of the `tile.program` that it becomes. `function` is what callers
-    call; a program that is one of several forms of it has a name of its own. `because` says in
+    call, and the name of its first form; further forms have names of their own. `because` says in
     words why which form runs, `left_out` why the chunked form is not among those to choose from,
     and `smaller_tiles` why the plan has smaller tiles than the target would choose. `in_place`
     lists pairs of a state before the call and after it that may be one array.
 
     ```mlir
-    #tile.form<parallel of "forward", cost = <call = 4.0e+06, pair = 1.5>, because = "--form=parallel">
-    #tile.form<recurrent of "step", in_place = [["input:initial.n", "output:final.n"]]>
+    #tile.form<parallel of forward, cost = <call = 4.0e+06, pair = 1.5>, because = "--form=parallel">
+    #tile.form<recurrent of step, in_place = [["input:initial.n", "output:final.n"]]>
     ```
   }];
-  let parameters = (ins EnumParameter<Tile_Form>:$kind, "::mlir::StringAttr":$function,
+  let parameters = (ins EnumParameter<Tile_Form>:$kind, EnumParameter<Tile_FunctionRole>:$function,
                         OptionalParameter<"::mlir::tile::CostAttr">:$cost,
                         OptionalParameter<"::mlir::StringAttr">:$because,
                         OptionalParameter<"::mlir::StringAttr">:$left_out,
                         OptionalParameter<"::mlir::StringAttr">:$smaller_tiles,
                         OptionalParameter<"::mlir::ArrayAttr">:$in_place);
-  let builders = [AttrBuilderWithInferredContext<(ins "::taylor::Form":$kind, "::mlir::StringAttr":$function), [{
-    return $_get(function.getContext(), kind, function, ::mlir::tile::CostAttr(), ::mlir::StringAttr(), ::mlir::StringAttr(),
+  let builders = [AttrBuilder<(ins "::taylor::Form":$kind, "::taylor::FunctionRole":$function), [{
+    return $_get($_ctxt, kind, function, ::mlir::tile::CostAttr(), ::mlir::StringAttr(), ::mlir::StringAttr(),
                  ::mlir::StringAttr(), ::mlir::ArrayAttr());
   }]>];
   let assemblyFormat = "`<` $kind `of` $function (`,` struct($cost, $because, $left_out, $smaller_tiles, $in_place)^)? `>`";
@@ -94,7 +106,7 @@ def Tile_ProgramFactsAttr : AttrDef<Tile_Dialect, "ProgramFacts"> {
 
     ```mlir
     module attributes {tile.programs = [#tile.program_facts<"forward",
-        form = <parallel of "forward">,
+        form = <parallel of forward>,
         tensors = [#tile.named_array<"input:x", !tile.array<[b, h, t], f32>>],
         kernels = ["double"], workspace = []>]} {
     ```
@@ -105,7 +117,9 @@ def Tile_ProgramFactsAttr : AttrDef<Tile_Dialect, "ProgramFacts"> {
   let assemblyFormat = "`<` $name `,` struct($form, $tensors, $kernels, $workspace, $plan) `>`";
   let extraClassDeclaration = [{
     /// Callers call it by its function's name; others are further forms of that.
-    bool isFirstForm() const { return getName() == getForm().getFunction(); }
+    bool isFirstForm() const {
+      return getName().getValue() == ::taylor::stringifyFunctionRole(getForm().getFunction());
+    }
   }];
 }
 

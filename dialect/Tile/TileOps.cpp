@@ -66,6 +66,14 @@ void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
   state.addRegion()->emplaceBlock();
 }
 
+std::optional<taylor::FunctionRole> ProgramOp::getRole() {
+  return getFormAttr() ? getFormAttr().getFunction() : roleOfName(getSymName());
+}
+
+bool ProgramOp::isTwin() {
+  return getFormAttr() && getSymName() != taylor::stringifyFunctionRole(getFormAttr().getFunction());
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   llvm::SmallDenseSet<StringAttr> names;
   int section = 0; // 0 tensors, 1 workspace, 2 kernels

@@ -49,6 +49,10 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
                                CArg<"::mlir::tile::FormAttr", "{}">:$form)>];
   let extraClassDeclaration = [{
     ::mlir::Block *getBlock() { return &getBody().front(); }
+    /// That of its form, or without one that of its name; nothing where it has neither.
+    std::optional<::taylor::FunctionRole> getRole();
+    /// Whether it is a further form of a function, which another program has the name of.
+    bool isTwin();
   }];
 }
 

@@ -27,6 +27,10 @@ using taylor::AxisRole;
 
 namespace mlir::tile {
 
+/// The role of a function by its name without the specification's ("forward"), or of one in a further form
+/// ("forward_chunked"); nothing where it has another name.
+std::optional<taylor::FunctionRole> roleOfName(llvm::StringRef name);
+
 /// A named axis of a tile (static extent) or of an array.
 struct Axis {
   StringAttr name;

@@ -104,10 +104,10 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
     if (isReal(value) && !forwardOnly)
       argumentNames.push_back(role("cotangent", name));
 
-  auto function =
-      FunctionOp::create(builder, loc, (spec.getSymName() + ".joint").str(), spec.getSymName(),
-                         builder.getArrayAttr(argumentNames), spec.getSourcesAttr(), spec.getParameters(),
-                         /*plan=*/{}, spec.getFormAttr(), spec.getPreparesKeys());
+  auto function = FunctionOp::create(builder, loc, FunctionOp::nameOf(spec.getSymName(), FunctionRole::Joint),
+                                     spec.getSymName(), builder.getArrayAttr(argumentNames),
+                                     spec.getSourcesAttr(), spec.getParameters(),
+                                     /*plan=*/{}, spec.getFormAttr(), spec.getPreparesKeys());
   function->setDiscardableAttrs(spec->getDiscardableAttrDictionary());
   Block *block = addBlock(function.getBody(), body.getArgumentTypes(), loc);
   IRMapping values;

@@ -48,7 +48,7 @@ private:
   std::string nameOfSaved(Value value);
   /// A function with the operations that `results` need, up to `arguments`; of those only the ones that are
   /// read. Fails where results need another argument.
-  LogicalResult build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
+  LogicalResult build(FunctionRole role, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
                       bool keepAllArguments);
   SmallVector<Tensor> argumentsOf(StringRef role);
   SmallVector<Tensor> resultsOf(StringRef role);
@@ -151,7 +151,7 @@ void Splitter::chooseSaved() {
   }
 }
 
-LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
+LogicalResult Splitter::build(FunctionRole role, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
                               bool keepAllArguments) {
   llvm::SmallDenseSet<Value> available, read;
   available.insert_range(valuesOf(arguments));
@@ -170,7 +170,7 @@ LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, Arra
   });
   if (missing)
     return refuse(joint.emitError("unsupported results: those of its "))
-           << suffix << " part need " << joint.getArgNames()[missing.getArgNumber()]
+           << stringifyFunctionRole(role) << " part need " << joint.getArgNames()[missing.getArgNumber()]
            << ", which that part does not have";
 
   SmallVector<Tensor> used;
@@ -184,7 +184,7 @@ LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, Arra
   OpBuilder::InsertionGuard guard(builder);
   StringRef spec = joint.getSpecName();
   auto function =
-      FunctionOp::create(builder, joint.getLoc(), (spec + "." + suffix).str(), spec, namesOf(used),
+      FunctionOp::create(builder, joint.getLoc(), FunctionOp::nameOf(spec, role), spec, namesOf(used),
                          keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters(),
                          /*plan=*/{}, joint.getFormAttr(), joint.getPreparesKeys());
   function->setDiscardableAttrs(joint->getDiscardableAttrDictionary());
@@ -217,11 +217,11 @@ LogicalResult Splitter::run() {
   llvm::append_range(backwardArguments, outputs);
   llvm::append_range(backwardArguments, saved);
   llvm::append_range(backwardArguments, argumentsOf("cotangent"));
-  if (failed(build("forward", inputs, forwardResults, /*keepAllArguments=*/true)))
+  if (failed(build(FunctionRole::Forward, inputs, forwardResults, /*keepAllArguments=*/true)))
     return failure();
   SmallVector<Tensor> gradients = resultsOf("gradient");
   if (!gradients.empty() &&
-      failed(build("backward", backwardArguments, gradients, /*keepAllArguments=*/false)))
+      failed(build(FunctionRole::Backward, backwardArguments, gradients, /*keepAllArguments=*/false)))
     return failure();
   joint.erase();
   return success();

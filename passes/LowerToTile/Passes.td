@@ -73,13 +73,13 @@ def DescribeProgramsPass : Pass<"taylor-describe-programs", "::mlir::ModuleOp"> 
 
     ```mlir
     module {
-      tile.program @forward form #tile.form<parallel of "forward"> {
+      tile.program @forward form #tile.form<parallel of forward> {
         %x = tile.tensor "input:x" : !tile.array<[b, h, t], f32>
         tile.kernel @double grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
     // becomes
-    module attributes {tile.programs = [#tile.program_facts<"forward", form = <parallel of "forward">,
+    module attributes {tile.programs = [#tile.program_facts<"forward", form = <parallel of forward>,
         tensors = [#tile.named_array<"input:x", !tile.array<[b, h, t], f32>>], kernels = ["double"], workspace = []>]} {
-      tile.program @forward form #tile.form<parallel of "forward"> { .. }
+      tile.program @forward form #tile.form<parallel of forward> { .. }
     ```
   }];
   let statistics = [Statistic<"numDescribed", "described", "programs that the module describes">];

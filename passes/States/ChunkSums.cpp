@@ -103,8 +103,7 @@ void ChunkSums::eraseTwins(StringRef refusal) {
     auto form = cast_if_present<tile::FormAttr>(twin.getFormAttr());
     if (!form || form.getKind() != Form::Chunked || !twin.isTwin())
       continue;
-    auto function =
-        symbols.lookup<FunctionOp>((twin.getSpecName() + "." + form.getFunction().getValue()).str());
+    auto function = symbols.lookup<FunctionOp>(FunctionOp::nameOf(twin.getSpecName(), form.getFunction()));
     auto own = cast<tile::FormAttr>(function.getFormAttr());
     function.setFormAttr(own.withLeftOut(kRefused + refusal));
     symbols.erase(twin);

@@ -32,7 +32,7 @@ static std::string findExcess(FunctionOp function) {
     return llvm::formatv(
         "unsupported {0} of {1} arrays (inputs, results, and what the backward needs of each sum): "
         "kernels take at most {2}; join inputs of one shape along a further axis, or write fewer sums",
-        function.getRole(), count, TAYLOR_MAX_TENSORS);
+        function.getShortName(), count, TAYLOR_MAX_TENSORS);
   return "";
 }
 

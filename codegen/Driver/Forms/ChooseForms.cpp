@@ -102,14 +102,15 @@ void ChooseForms::runOnOperation() {
   CostRates rates = target->getRates(*problem);
   rates.machine = problem->formCosts;
   // Twins stand after the functions that they are twins of.
-  llvm::MapVector<StringAttr, FunctionForms> functions;
+  llvm::MapVector<FunctionRole, FunctionForms> functions;
   for (auto function : getOperation().getOps<FunctionOp>()) {
     auto form = cast_if_present<tile::FormAttr>(function.getFormAttr());
-    if (!form || (form.getFunction() != "forward" && form.getFunction() != "backward"))
+    if (!form ||
+        (form.getFunction() != FunctionRole::Forward && form.getFunction() != FunctionRole::Backward))
       continue;
     FormCost cost = estimateCost(function, form.getFunction(), rates);
     FunctionForms &forms = functions[form.getFunction()];
-    if (function.getRole() == form.getFunction()) {
+    if (!function.isTwin()) {
       forms.parallel = function;
     } else if (form.getKind() == Form::Long) {
       forms.longer = function;
@@ -120,7 +121,7 @@ void ChooseForms::runOnOperation() {
     }
     function.setFormAttr(form.withCost(cost));
   }
-  for (const auto &[name, forms] : functions)
+  for (const auto &[role, forms] : functions)
     if (forms.longer || forms.chunked)
       choose(forms);
 }

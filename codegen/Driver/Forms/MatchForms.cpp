@@ -24,10 +24,10 @@ SmallVector<StringRef> tensorsOf(tile::ProgramOp program) {
 struct MatchForms : taylor::impl::MatchFormsPassBase<MatchForms> {
   void runOnOperation() override {
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
-      tile::FormAttr form = program.getFormAttr();
-      if (!form || form.getFunction() == program.getSymNameAttr())
+      if (!program.isTwin())
         continue;
-      auto first = getOperation().lookupSymbol<tile::ProgramOp>(form.getFunction());
+      tile::FormAttr form = program.getFormAttr();
+      auto first = getOperation().lookupSymbol<tile::ProgramOp>(stringifyFunctionRole(form.getFunction()));
       if (!first || tensorsOf(first) == tensorsOf(program))
         continue;
       LDBG() << "@" << program.getSymName() << " goes: it takes other tensors";

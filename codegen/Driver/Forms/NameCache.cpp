@@ -20,7 +20,7 @@ namespace {
 struct NameCache : taylor::impl::NameCachePassBase<NameCache> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
-      bool prepares = program.getSymName() == "append";
+      bool prepares = program.getRole() == FunctionRole::Append;
       for (auto tensor : program.getBlock()->getOps<tile::TensorOp>()) {
         auto [role, name] = tensor.getName().split(':');
         bool isInput = role == "input";

@@ -24,18 +24,18 @@ struct NameSteps : taylor::impl::NameStepsPassBase<NameSteps> {
   void runOnOperation() override;
 
 private:
-  void name(FunctionOp function, StringRef role);
+  void name(FunctionOp function, FunctionRole role);
 };
 
 } // namespace
 
 /// Names the function; its form becomes that of the new name.
-void NameSteps::name(FunctionOp function, StringRef role) {
+void NameSteps::name(FunctionOp function, FunctionRole role) {
   StringRef spec = function.getSpecName();
   if (function.getPreparesKeys())
     spec.consume_back(kKeysSuffix);
-  function.setSymName((spec + "." + role).str());
-  function.setFormAttr(makeForm(function, getForm(function).getKind()));
+  function.setSymName(FunctionOp::nameOf(spec, role));
+  function.setFormAttr(makeForm(function, role, getForm(function).getKind()));
   LDBG() << "@" << function.getSymName() << ": " << function.getFormAttr();
 }
 
@@ -48,7 +48,7 @@ void NameSteps::runOnOperation() {
     if (!function.getFormAttr())
       continue;
     if (function.getPreparesKeys()) {
-      name(function, "append");
+      name(function, FunctionRole::Append);
       continue;
     }
     if (getForm(function).getKind() == Form::Recurrent)
@@ -56,10 +56,10 @@ void NameSteps::runOnOperation() {
     else
       ++numOverKeys;
     StringAttr because = getForm(function).getBecause();
-    name(function, "step");
+    name(function, FunctionRole::Step);
     if (prepared.contains(function.getSpecName())) {
       auto extend = cast<FunctionOp>(OpBuilder::atBlockEnd(getOperation().getBody()).clone(*function));
-      name(extend, "extend");
+      name(extend, FunctionRole::Extend);
     }
     setReason(function, because.getValue());
   }

@@ -16,8 +16,11 @@ namespace taylor {
 #define GEN_PASS_DECL
 #include "codegen/Driver/Forms/Passes.h.inc"
 
-/// `form` of a function: with pairs of states that a recurrence may keep in one array.
-mlir::tile::FormAttr makeForm(FunctionOp function, Form kind);
+/// The form that is asked for; nothing where the compiler chooses.
+std::optional<Form> formOf(FormChoice choice);
+
+/// `form` of a function for a role: with pairs of states that a recurrence may keep in one array.
+mlir::tile::FormAttr makeForm(FunctionOp function, FunctionRole role, Form kind);
 
 /// `form` of a function that has one; with another reason.
 inline mlir::tile::FormAttr getForm(FunctionOp function) {

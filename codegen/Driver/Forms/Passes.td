@@ -19,8 +19,8 @@ def PlanStepsPass : Pass<"taylor-plan-steps", "::mlir::ModuleOp"> {
     ```mlir
     taylor.spec @f(..) { .. }
     // becomes, decode=auto
-    taylor.spec @f.recurrent(..) form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences"> { .. }
-    taylor.spec @f(..) form #tile.form<parallel of "step", because = "--decode=auto"> { .. }
+    taylor.spec @f.recurrent(..) form #tile.form<recurrent of step, because = "--decode=auto: its sums are recurrences"> { .. }
+    taylor.spec @f(..) form #tile.form<parallel of step, because = "--decode=auto"> { .. }
     ```
   }];
   let options = [
@@ -42,9 +42,9 @@ def NameStepsPass : Pass<"taylor-name-steps", "::mlir::ModuleOp"> {
     Requires: `taylor-derive-backward`, forward only.
 
     ```mlir
-    taylor.function @f.forward of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of "step", because = ".."> { .. }
+    taylor.function @f.forward of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of step, because = ".."> { .. }
     // becomes
-    taylor.function @f.step of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of "step", because = "..", in_place = [["input:initial.state0", "output:final.state0"]]> { .. }
+    taylor.function @f.step of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of step, because = "..", in_place = [["input:initial.state0", "output:final.state0"]]> { .. }
     ```
   }];
   let statistics = [
@@ -104,14 +104,14 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
     ```mlir
     taylor.function @f.forward of @f(..) { .. }
     // becomes, target=x86-64-v3 alternatives=true
-    taylor.function @f.forward of @f(..) plan #tile.plan<..> form #tile.form<parallel of "forward"> { .. }
-    taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., chunked, ..> form #tile.form<chunked of "forward"> { .. }
+    taylor.function @f.forward of @f(..) plan #tile.plan<..> form #tile.form<parallel of forward> { .. }
+    taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., chunked, ..> form #tile.form<chunked of forward> { .. }
     ```
 
     With `taylorc --target=sm_90a+lengths`, in bf16, there also is
 
     ```mlir
-    taylor.function @f.forward_long of @f(..) plan #tile.plan<.., keys = 128, ..> form #tile.form<long of "forward"> { .. }
+    taylor.function @f.forward_long of @f(..) plan #tile.plan<.., keys = 128, ..> form #tile.form<long of forward> { .. }
     ```
   }];
   let options = [
@@ -157,11 +157,11 @@ def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
     itself); else it goes. The function that it is a twin of says why.
 
     ```mlir
-    taylor.function @f.forward .. form #tile.form<parallel of "forward"> { .. }
-    taylor.function @f.forward_chunked .. form #tile.form<chunked of "forward"> { .. }
+    taylor.function @f.forward .. form #tile.form<parallel of forward> { .. }
+    taylor.function @f.forward_chunked .. form #tile.form<chunked of forward> { .. }
     // becomes
-    taylor.function @f.forward .. form #tile.form<parallel of "forward", cost = <pair = 3.1, ..>, because = "chunked from about 700 tokens on ..">
-    taylor.function @f.forward_chunked .. form #tile.form<chunked of "forward", cost = <query = 2100.0, ..>> { .. }
+    taylor.function @f.forward .. form #tile.form<parallel of forward, cost = <pair = 3.1, ..>, because = "chunked from about 700 tokens on ..">
+    taylor.function @f.forward_chunked .. form #tile.form<chunked of forward, cost = <query = 2100.0, ..>> { .. }
     ```
   }];
   let options = [Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine whose costs count, as in taylorc --target">];
@@ -178,10 +178,10 @@ def MatchFormsPass : Pass<"taylor-match-forms", "::mlir::ModuleOp"> {
     when it is made: a state may hold what sums over pairs read again.
 
     ```mlir
-    tile.program @backward form #tile.form<parallel of "backward"> { %q = tile.tensor "input:q" .. }
-    tile.program @backward_chunked form #tile.form<chunked of "backward"> { .. }
+    tile.program @backward form #tile.form<parallel of backward> { %q = tile.tensor "input:q" .. }
+    tile.program @backward_chunked form #tile.form<chunked of backward> { .. }
     // becomes
-    tile.program @backward form #tile.form<parallel of "backward", left_out = "the chunked form takes other tensors"> { .. }
+    tile.program @backward form #tile.form<parallel of backward, left_out = "the chunked form takes other tensors"> { .. }
     ```
   }];
   let statistics = [Statistic<"numDropped", "dropped", "programs that take other tensors">];

@@ -23,9 +23,9 @@ std::unique_ptr<Target> taylor::findTarget(ModuleOp module, StringRef name) {
   return target;
 }
 
-tile::FormAttr taylor::makeForm(FunctionOp function, Form kind) {
+tile::FormAttr taylor::makeForm(FunctionOp function, FunctionRole role, Form kind) {
   Builder builder(function.getContext());
-  auto form = tile::FormAttr::get(kind, builder.getStringAttr(function.getRole()));
+  auto form = tile::FormAttr::get(builder.getContext(), kind, role);
   if (kind != Form::Recurrent)
     return form;
   auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
@@ -65,7 +65,8 @@ private:
 /// Whether the target has tiles for long sequences for it, and the longer sequences are, the more pairs it
 /// has: with windows and documents there are as few of them however long the sequence is.
 static bool hasLongForm(const Target &target, const TargetProblem &problem, FunctionOp function) {
-  return target.getLongForm(problem, function.getRole()) &&
+  std::optional<FunctionRole> role = function.getRole();
+  return role && target.getLongForm(problem, *role) &&
          llvm::all_of(function.getBody().front().getOps<PairwiseOp>(), [](PairwiseOp pairs) {
            return pairs.getVisible().empty() || VisibleRanges(pairs).isDiagonal();
          });
@@ -83,7 +84,8 @@ TileUse taylor::findTileUse(const Target &target, const TargetProblem &problem, 
   case Form::Parallel:
     break;
   }
-  if (function.getRole() == "step" || function.getRole() == "append")
+  if (FunctionRole role = getForm(function).getFunction();
+      role == FunctionRole::Step || role == FunctionRole::Append)
     return TileUse::FewQueries;
   return hasLongForm(target, problem, function) ? TileUse::Short : TileUse::Parallel;
 }
@@ -110,8 +112,11 @@ LogicalResult PlanForms::setForms(const Target &target, Group &group) {
            << ": --form=long; it is for kernels with tiles by length: of sm_90a+lengths, in 16 bits, of 64 "
               "or 128 channels, causal or without a mask";
   for (FunctionOp function : group) {
+    std::optional<FunctionRole> role = function.getRole();
+    if (!role)
+      return function.emitOpError("requires a name that ends with what it is for, such as @f.forward");
     bool isParallel = !asked || (isLong && !hasLongForm(target, problem, function));
-    function.setFormAttr(makeForm(function, isParallel ? Form::Parallel : *asked));
+    function.setFormAttr(makeForm(function, *role, isParallel ? Form::Parallel : *asked));
     if (asked)
       setReason(function, "--form=" + Twine(form.getValue()) +
                               (isParallel ? ": it has no tiles of its own for long sequences" : ""));
@@ -122,7 +127,7 @@ LogicalResult PlanForms::setForms(const Target &target, Group &group) {
 /// A twin in another form, after the functions.
 FunctionOp PlanForms::cloneAs(FunctionOp function, Form kind) {
   auto twin = cast<FunctionOp>(OpBuilder::atBlockEnd(getOperation().getBody()).clone(*function));
-  twin.setFormAttr(makeForm(function, kind));
+  twin.setFormAttr(makeForm(function, getForm(function).getFunction(), kind));
   twin.setSymName((function.getSymName() + "_" + stringifyForm(kind)).str());
   return twin;
 }

@@ -27,8 +27,7 @@ static LogicalResult checkNames(SpecOp spec) {
 }
 
 static void setForm(SpecOp spec, Form kind, const Twine &because) {
-  Builder builder(spec.getContext());
-  auto form = tile::FormAttr::get(kind, builder.getStringAttr("step"));
+  auto form = tile::FormAttr::get(spec.getContext(), kind, FunctionRole::Step);
   spec.setFormAttr(form.withReason(because));
   LDBG() << "@" << spec.getSymName() << ": " << spec.getFormAttr();
 }

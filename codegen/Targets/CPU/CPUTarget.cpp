@@ -37,11 +37,12 @@ public:
   /// Products over pairs and over features run at much the same share of the peak; README.md says how the
   /// factors were measured.
   taylor::CostRates getRates(const taylor::TargetProblem &) const override {
+    constexpr auto kForward = taylor::FunctionRole::Forward, kBackward = taylor::FunctionRole::Backward;
     taylor::CostRates rates;
-    rates.samples = {{"forward", 17, 17, 1.35},   {"backward", 16, 17, 0.96},   {"forward", 65, 65, 1.07},
-                     {"backward", 64, 65, 1.02},  {"forward", 153, 17, 1.18},   {"backward", 152, 17, 0.89},
-                     {"forward", 2145, 65, 1.06}, {"backward", 2144, 65, 1.00}, {"forward", 969, 17, 1.23},
-                     {"backward", 968, 17, 1.18}};
+    rates.samples = {{kForward, 17, 17, 1.35},   {kBackward, 16, 17, 0.96},   {kForward, 65, 65, 1.07},
+                     {kBackward, 64, 65, 1.02},  {kForward, 153, 17, 1.18},   {kBackward, 152, 17, 0.89},
+                     {kForward, 2145, 65, 1.06}, {kBackward, 2144, 65, 1.00}, {kForward, 969, 17, 1.23},
+                     {kBackward, 968, 17, 1.18}};
     return rates;
   }
 

@@ -39,16 +39,16 @@ static constexpr taylor::LongForm widen(int64_t more) {
 static constexpr int64_t kQueries = 96;
 
 std::optional<taylor::LongForm> mlir::simt::getLongForm(const Machine &target, const TileProblem &problem,
-                                                        llvm::StringRef function) {
+                                                        taylor::FunctionRole function) {
   int64_t widest = std::max(problem.headDim, problem.valueDim);
   if (!target.hasLongTiles || problem.bytes != 2 || problem.split || widest <= 32 || widest > 128)
     return std::nullopt;
-  if (function == "forward") {
+  if (function == taylor::FunctionRole::Forward) {
     if (target.assignsRoles)
       return widen(kWideKeys - kKeys);
     return widest <= 64 ? std::optional(kForward64) : std::nullopt;
   }
-  if (function != "backward" || problem.atomicRows)
+  if (function != taylor::FunctionRole::Backward || problem.atomicRows)
     return std::nullopt;
   if (target.assignsRoles)
     return widest <= 64 ? std::optional(widen(kQueries - kKeys)) : std::nullopt;

@@ -30,7 +30,7 @@ public:
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
   std::optional<taylor::LongForm> getLongForm(const taylor::TargetProblem &problem,
-                                              StringRef function) const override;
+                                              taylor::FunctionRole function) const override;
   std::string fitTiles(ArrayRef<taylor::PairLoopNeeds> loops, const taylor::TargetProblem &problem,
                        taylor::TileSizes &sizes) const override;
   taylor::CostRates getRates(const taylor::TargetProblem &problem) const override;
@@ -79,7 +79,7 @@ static TileProblem tilesOf(const taylor::TargetProblem &problem) {
 
 /// With states before and after a call, kernels hold panels of features too.
 std::optional<taylor::LongForm> NVPTXTarget::getLongForm(const taylor::TargetProblem &problem,
-                                                         StringRef function) const {
+                                                         taylor::FunctionRole function) const {
   return problem.states ? std::nullopt : simt::getLongForm(target, tilesOf(problem), function);
 }
 
@@ -111,20 +111,21 @@ std::string NVPTXTarget::fitTiles(ArrayRef<taylor::PairLoopNeeds> loops, const t
 /// chunked one over that of the parallel one, over what the counts say. Operands of two numbers; of one, of
 /// 16 bits; f32.
 static std::vector<taylor::CostSample> getSamples(bool isSplit, bool isNarrow) {
+  constexpr auto kForward = taylor::FunctionRole::Forward, kBackward = taylor::FunctionRole::Backward;
   if (isSplit)
-    return {{"forward", 24, 17, 1.95},    {"backward", 16, 17, 2.57},   {"forward", 72, 65, 2.48},
-            {"backward", 64, 65, 2.62},   {"forward", 136, 129, 1.85},  {"backward", 128, 129, 2.05},
-            {"forward", 216, 17, 1.48},   {"backward", 208, 17, 1.59},  {"forward", 2376, 65, 1.22},
-            {"backward", 2368, 65, 1.28}, {"forward", 8840, 129, 1.45}, {"backward", 8832, 129, 1.63},
-            {"forward", 2264, 17, 1.28},  {"backward", 2256, 17, 1.28}};
+    return {{kForward, 24, 17, 1.95},    {kBackward, 16, 17, 2.57},   {kForward, 72, 65, 2.48},
+            {kBackward, 64, 65, 2.62},   {kForward, 136, 129, 1.85},  {kBackward, 128, 129, 2.05},
+            {kForward, 216, 17, 1.48},   {kBackward, 208, 17, 1.59},  {kForward, 2376, 65, 1.22},
+            {kBackward, 2368, 65, 1.28}, {kForward, 8840, 129, 1.45}, {kBackward, 8832, 129, 1.63},
+            {kForward, 2264, 17, 1.28},  {kBackward, 2256, 17, 1.28}};
   if (isNarrow)
-    return {{"forward", 24, 17, 3.07},   {"backward", 16, 17, 4.94},  {"forward", 72, 65, 3.31},
-            {"backward", 64, 65, 3.15},  {"forward", 136, 129, 2.50}, {"backward", 128, 129, 2.66},
-            {"forward", 216, 17, 1.86},  {"backward", 208, 17, 2.26}, {"forward", 2376, 65, 1.45},
-            {"backward", 2368, 65, 1.32}};
-  return {{"forward", 24, 17, 1.45},   {"backward", 16, 17, 0.98},  {"forward", 72, 65, 0.62},
-          {"backward", 64, 65, 0.87},  {"forward", 216, 17, 1.25},  {"backward", 208, 17, 0.72},
-          {"forward", 2376, 65, 0.24}, {"backward", 2368, 65, 0.39}};
+    return {{kForward, 24, 17, 3.07},   {kBackward, 16, 17, 4.94},  {kForward, 72, 65, 3.31},
+            {kBackward, 64, 65, 3.15},  {kForward, 136, 129, 2.50}, {kBackward, 128, 129, 2.66},
+            {kForward, 216, 17, 1.86},  {kBackward, 208, 17, 2.26}, {kForward, 2376, 65, 1.45},
+            {kBackward, 2368, 65, 1.32}};
+  return {{kForward, 24, 17, 1.45},   {kBackward, 16, 17, 0.98},  {kForward, 72, 65, 0.62},
+          {kBackward, 64, 65, 0.87},  {kForward, 216, 17, 1.25},  {kBackward, 208, 17, 0.72},
+          {kForward, 2376, 65, 0.24}, {kBackward, 2368, 65, 0.39}};
 }
 
 /// Features take 1.8 times the instructions per operation of pairs (counted by the interpreter, 2 orders, d =

@@ -60,7 +60,7 @@ std::string fitTiles(const Machine &target, const TileProblem &problem,
 /// Whether a function has tiles of its own for long sequences, and what they cost next to those for short
 /// ones.
 std::optional<taylor::LongForm> getLongForm(const Machine &target, const TileProblem &problem,
-                                            llvm::StringRef function);
+                                            taylor::FunctionRole function);
 /// The tiles of functions that have, in place of those for all lengths.
 void chooseTilesByLength(const Machine &target, const TileProblem &problem, bool isLong,
                          taylor::TileSizes &sizes);

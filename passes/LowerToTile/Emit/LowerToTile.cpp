@@ -377,7 +377,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
     llvm::StringMap<int> parts;
     SmallVector<FunctionOp> functions(getOperation().getOps<FunctionOp>());
     // "softmax.forward" is called "forward", unless the module has several.
-    auto shortName = [](FunctionOp function) { return function.getRole(); };
+    auto shortName = [](FunctionOp function) { return function.getShortName(); };
     for (FunctionOp function : functions)
       ++parts[shortName(function)];
     for (FunctionOp function : functions) {

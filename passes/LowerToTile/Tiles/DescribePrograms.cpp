@@ -27,11 +27,17 @@ template <typename Op> ArrayAttr describeArrays(ProgramOp program) {
   return ArrayAttr::get(program.getContext(), arrays);
 }
 
+/// Null, after an error, of a program that no function's name or form says what it is for.
 ProgramFactsAttr describe(ProgramOp program) {
   Builder builder(program.getContext());
+  std::optional<taylor::FunctionRole> role = program.getRole();
+  if (!role) {
+    program.emitOpError("requires a form, or the name of a function, such as @forward");
+    return {};
+  }
   FormAttr form = program.getFormAttr();
   if (!form)
-    form = FormAttr::get(taylor::Form::Parallel, program.getSymNameAttr());
+    form = FormAttr::get(builder.getContext(), taylor::Form::Parallel, *role);
   SmallVector<Attribute> kernels;
   for (auto kernel : program.getBlock()->getOps<KernelOp>())
     kernels.push_back(kernel.getSymNameAttr());
@@ -45,6 +51,8 @@ struct DescribePrograms : taylor::impl::DescribeProgramsPassBase<DescribeProgram
     SmallVector<Attribute> programs;
     for (auto program : getOperation().getOps<ProgramOp>()) {
       programs.push_back(describe(program));
+      if (!programs.back())
+        return signalPassFailure();
       LDBG() << programs.back();
       ++numDescribed;
     }

@@ -25,23 +25,23 @@
 // FIELD: error: unsupported field 'head_dim{{s?}}' in 'taylor.problem', or a value that it cannot have: {head_dim
 // DICTIONARY: error: expected a dictionary as 'taylor.problem', but got 8
 
-// ONE: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}> form #tile.form<parallel of "forward"> {
-// ASKED: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<chunked of "forward", because = "--form=chunked"> {
+// ONE: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}> form #tile.form<parallel of forward> {
+// ASKED: taylor.function @f.forward {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<chunked of forward, because = "--form=chunked"> {
 
-// TWINS: taylor.function @f.forward {{.*}} form #tile.form<parallel of "forward"> {
-// TWINS: taylor.function @f.forward_chunked {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<chunked of "forward"> {
-// GPU: taylor.function @f.forward_chunked {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<chunked of "forward"> {
+// TWINS: taylor.function @f.forward {{.*}} form #tile.form<parallel of forward> {
+// TWINS: taylor.function @f.forward_chunked {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<chunked of forward> {
+// GPU: taylor.function @f.forward_chunked {{.*}} plan #tile.plan<{{.*}}form = chunked{{.*}}> form #tile.form<chunked of forward> {
 
-// NONE: form #tile.form<parallel of "forward", left_out = "unsupported chunked form: 'exp'{{.*}}"> {
+// NONE: form #tile.form<parallel of forward, left_out = "unsupported chunked form: 'exp'{{.*}}"> {
 
-// PAYS: @f.forward {{.*}} form #tile.form<parallel of "forward", cost = <call = {{.*}}pair = {{.*}}>, because = "chunked from about {{[0-9]+}} tokens on (one head that attends to itself), parallel below, by the costs of both"> {
-// PAYS: @f.forward_chunked {{.*}} form #tile.form<chunked of "forward", cost = <{{.*}}features = 16, channels = 8>> {
+// PAYS: @f.forward {{.*}} form #tile.form<parallel of forward, cost = <call = {{.*}}pair = {{.*}}>, because = "chunked from about {{[0-9]+}} tokens on (one head that attends to itself), parallel below, by the costs of both"> {
+// PAYS: @f.forward_chunked {{.*}} form #tile.form<chunked of forward, cost = <{{.*}}features = 16, channels = 8>> {
 // COSTS: left_out = "the chunked form costs more at 1048576 tokens"> {
 
 // A program that takes other tensors than the first form goes, and the first form says why.
-// MATCH: tile.program @forward form #tile.form<parallel of "forward", because = "it pays"> {
+// MATCH: tile.program @forward form #tile.form<parallel of forward, because = "it pays"> {
 // MATCH: tile.program @forward_chunked form
-// MATCH: tile.program @backward form #tile.form<parallel of "backward", left_out = "the chunked form takes other tensors"> {
+// MATCH: tile.program @backward form #tile.form<parallel of backward, left_out = "the chunked form takes other tensors"> {
 
 // The form is one of the words.
 // RUN: not taylor-opt %t/series.mlir --taylor-plan-forms=form=diagonal 2>&1 | FileCheck %s --check-prefix=WORD
@@ -91,14 +91,14 @@ taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   taylor.yield "output:n" %n : !o
 }
 //--- programs.mlir
-tile.program @forward form #tile.form<parallel of "forward", because = "it pays"> {
+tile.program @forward form #tile.form<parallel of forward, because = "it pays"> {
   %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
 }
-tile.program @forward_chunked form #tile.form<chunked of "forward"> {
+tile.program @forward_chunked form #tile.form<chunked of forward> {
   %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
 }
-tile.program @backward form #tile.form<parallel of "backward"> {
+tile.program @backward form #tile.form<parallel of backward> {
   %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
 }
-tile.program @backward_chunked form #tile.form<chunked of "backward"> {
+tile.program @backward_chunked form #tile.form<chunked of backward> {
 }

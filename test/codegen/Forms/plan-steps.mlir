@@ -16,19 +16,19 @@
 // RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps | FileCheck %s --check-prefix=TWINS --implicit-check-not='taylor.spec'
 // RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=decode=state | FileCheck %s --check-prefix=ONE --implicit-check-not='taylor.spec'
 // RUN: taylor-opt %t/softmax.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=states | FileCheck %s --check-prefix=STATES --implicit-check-not='taylor.spec'
-// TWINS-DAG: taylor.spec @f.recurrent({{.*}}) form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences"> {
-// TWINS-DAG: taylor.spec @f({{.*}}) form #tile.form<parallel of "step", because = "--decode=auto"> {
-// ONE: taylor.spec @f({{.*}}) form #tile.form<recurrent of "step", because = "--decode=state: its sums are recurrences"> {
-// STATES: taylor.spec @f({{.*}}) form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences"> {
+// TWINS-DAG: taylor.spec @f.recurrent({{.*}}) form #tile.form<recurrent of step, because = "--decode=auto: its sums are recurrences"> {
+// TWINS-DAG: taylor.spec @f({{.*}}) form #tile.form<parallel of step, because = "--decode=auto"> {
+// ONE: taylor.spec @f({{.*}}) form #tile.form<recurrent of step, because = "--decode=state: its sums are recurrences"> {
+// STATES: taylor.spec @f({{.*}}) form #tile.form<recurrent of step, because = "--decode=auto: its sums are recurrences"> {
 
-// STATE: taylor.function @f.step {{.*}} form #tile.form<recurrent of "step", because = "--decode=auto: its sums are recurrences", in_place = {{\[\["input:initial.state0", "output:final.state0"\]\]}}> {
+// STATE: taylor.function @f.step {{.*}} form #tile.form<recurrent of step, because = "--decode=auto: its sums are recurrences", in_place = {{\[\["input:initial.state0", "output:final.state0"\]\]}}> {
 // STATE: taylor.step_states
-// CACHE: taylor.function @f.step {{.*}} form #tile.form<parallel of "step", because = "--decode=cache"> {
+// CACHE: taylor.function @f.step {{.*}} form #tile.form<parallel of step, because = "--decode=cache"> {
 // CACHE: taylor.pairwise
-// KEYS: taylor.function @f.step {{.*}} form #tile.form<parallel of "step", because = "--decode=auto, over all keys: unsupported recurrent form: {{[^;]*}}"> {
+// KEYS: taylor.function @f.step {{.*}} form #tile.form<parallel of step, because = "--decode=auto, over all keys: unsupported recurrent form: {{[^;]*}}"> {
 // KEYS: taylor.pairwise
 // NONE: error: unsupported
-// LARGE: taylor.function @f.step {{.*}} form #tile.form<parallel of "step", because = "--decode=auto, over all keys: its states have 0.0 GB per head, more than keys and values of 0 tokens"> {
+// LARGE: taylor.function @f.step {{.*}} form #tile.form<parallel of step, because = "--decode=auto, over all keys: its states have 0.0 GB per head, more than keys and values of 0 tokens"> {
 // RUN: not taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=decode=ring 2>&1 | FileCheck %s --check-prefix=WORD
 // WORD: error: expected auto, state or cache as decode, but got 'ring'
 // NAME: error: unsupported argument '%cache.k' with --decode: names that begin with 'cache.' are those of prepared keys; rename it
@@ -39,10 +39,10 @@
 // The last one by itself.
 // RUN: taylor-opt %t/functions.mlir --taylor-name-steps --mlir-pass-statistics 2>%t/statistics | FileCheck %s --check-prefix=NAMED --implicit-check-not='taylor.function @'
 // RUN: FileCheck %s --check-prefix=NUMBERS --input-file=%t/statistics
-// NAMED: taylor.function @rotated.append of @rotated_keys({{.*}} form #tile.form<parallel of "append"> prepares_keys {
-// NAMED: taylor.function @rotated.step of @rotated({{.*}} form #tile.form<parallel of "step", because = "--decode=cache"> {
+// NAMED: taylor.function @rotated.append of @rotated_keys({{.*}} form #tile.form<parallel of append> prepares_keys {
+// NAMED: taylor.function @rotated.step of @rotated({{.*}} form #tile.form<parallel of step, because = "--decode=cache"> {
 // NAMED: taylor.function @plain.forward of @plain(
-// NAMED: taylor.function @rotated.extend of @rotated({{.*}} form #tile.form<parallel of "extend"> {
+// NAMED: taylor.function @rotated.extend of @rotated({{.*}} form #tile.form<parallel of extend> {
 // NUMBERS: 1 over-keys
 
 // CACHED: tile.program @step
@@ -91,11 +91,11 @@ tile.program @step {
 //--- functions.mlir
 !k = !taylor.array<[b, g, u, d = 8], f32>
 !q = !taylor.array<[b, h, t, d = 8], f32>
-taylor.function @rotated_keys.forward of @rotated_keys("input:k" %k: !k) sources [projection] form #tile.form<parallel of "step", because = "--decode=cache"> prepares_keys {
+taylor.function @rotated_keys.forward of @rotated_keys("input:k" %k: !k) sources [projection] form #tile.form<parallel of step, because = "--decode=cache"> prepares_keys {
   %r = taylor.rope %k : !k
   taylor.yield "output:cache.key0" %r : !k
 }
-taylor.function @rotated.forward of @rotated("input:q" %q: !q, "input:cache.key0" %k: !k) sources [projection, input] form #tile.form<parallel of "step", because = "--decode=cache"> {
+taylor.function @rotated.forward of @rotated("input:q" %q: !q, "input:cache.key0" %k: !k) sources [projection, input] form #tile.form<parallel of step, because = "--decode=cache"> {
   taylor.yield "output:n" %q : !q
 }
 taylor.function @plain.forward of @plain("input:q" %q: !q) sources [projection] {

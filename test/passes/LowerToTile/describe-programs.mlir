@@ -6,9 +6,9 @@
 
 // The form that a program says; without, it is the parallel one of the function of its name.
 // CHECK: module attributes {tile.programs = [
-// CHECK-SAME: #tile.program_facts<"forward", form = <parallel of "forward">, tensors = [#tile.named_array<"input:x", !tile.array<[b, t], f32>>, #tile.named_array<"output:y", !tile.array<[b, t], f32>>], kernels = ["double"], workspace = [#tile.named_array<"half", !tile.array<[t], f32>>, #tile.named_array<"sum", !tile.array<[b], f32>, because = "several blocks are summed">]>,
-// CHECK-SAME: #tile.program_facts<"forward_chunked", form = <chunked of "forward", cost = <call = 4.000000e+06, query_operations = 2.500000e-01, features = 17>, because = "it pays", in_place = {{\[\[}}"input:a", "output:b"]]>, tensors = [], kernels = [], workspace = [], plan = <chunk = 128>>]} {
-// CHECK: tile.program @forward_chunked plan #tile.plan<chunk = 128> form #tile.form<chunked of "forward", cost = <
+// CHECK-SAME: #tile.program_facts<"forward", form = <parallel of forward>, tensors = [#tile.named_array<"input:x", !tile.array<[b, t], f32>>, #tile.named_array<"output:y", !tile.array<[b, t], f32>>], kernels = ["double"], workspace = [#tile.named_array<"half", !tile.array<[t], f32>>, #tile.named_array<"sum", !tile.array<[b], f32>, because = "several blocks are summed">]>,
+// CHECK-SAME: #tile.program_facts<"forward_chunked", form = <chunked of forward, cost = <call = 4.000000e+06, query_operations = 2.500000e-01, features = 17>, because = "it pays", in_place = {{\[\[}}"input:a", "output:b"]]>, tensors = [], kernels = [], workspace = [], plan = <chunk = 128>>]} {
+// CHECK: tile.program @forward_chunked plan #tile.plan<chunk = 128> form #tile.form<chunked of forward, cost = <
 
 // LOWERED: module attributes {{{.*}}tile.programs = [#tile.program_facts<"forward",
 // LOWERED-NOT: tile.program @
@@ -26,12 +26,12 @@ tile.program @forward {
     tile.store %v, %y[b = %b, t = %t0] : !tile.tile<[t = 16], f32>, !tile.array<[b, t], f32>
   }
 }
-tile.program @forward_chunked plan #tile.plan<chunk = 128> form #tile.form<chunked of "forward", cost = <call = 4.0e6, query_operations = 0.25, features = 17>, because = "it pays", in_place = [["input:a", "output:b"]]> {
+tile.program @forward_chunked plan #tile.plan<chunk = 128> form #tile.form<chunked of forward, cost = <call = 4.0e6, query_operations = 0.25, features = 17>, because = "it pays", in_place = [["input:a", "output:b"]]> {
 }
 //--- invalid.mlir
 // expected-error@+2 {{failed to parse Tile_FormAttr parameter 'cost'}}
 // expected-error@+1 {{expected a field of a cost, but got 'calls'; fields are call, pair, query, key, pair_operations, query_operations, key_operations, features, channels}}
-tile.program @forward form #tile.form<parallel of "forward", cost = <calls = 1.0>> {
+tile.program @forward form #tile.form<parallel of forward, cost = <calls = 1.0>> {
 }
 
 // -----
