@@ -7,6 +7,7 @@
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/EnumOption.h"
 #include "passes/Statistics.h"
 
 namespace taylor {

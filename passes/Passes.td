@@ -80,9 +80,11 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
   let options = [
     Option<"headDim", "head-dim", "int64_t", /*default=*/"64", "size of d, the channels of a score">,
     Option<"valueDim", "value-dim", "int64_t", /*default=*/"0", "size of e, the channels of a value; 0: as head-dim">,
-    Option<"dtype", "dtype", "std::string", /*default=*/"\"f32\"", "storage type: f32, bf16, f16 or f64">,
+    Option<"dtype", "dtype", "::taylor::StorageType", /*default=*/"::taylor::StorageType::F32", "storage type",
+           [{::taylor::wordsOf<::taylor::StorageType>()}]>,
     Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters, such as 'order=10,window=5'">,
-    Option<"mask", "mask", "std::string", /*default=*/"\"\"", "mask instead of the specification's: causal or bidirectional">
+    Option<"mask", "mask", "::taylor::MaskChoice", /*default=*/"::taylor::MaskChoice::Written", "mask instead of the specification's",
+           [{::taylor::wordsOf<::taylor::MaskChoice>()}]>
   ];
   let statistics = [Statistic<"numSpecialized", "specialized", "specifications with sizes and types">];
   let dependentDialects = ["::taylor::TaylorDialect"];

@@ -5,8 +5,10 @@
 #ifndef TAYLOR_PASSES_PIPELINES_H
 #define TAYLOR_PASSES_PIPELINES_H
 
+#include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+#include "passes/EnumOption.h"
 #include <optional>
 
 namespace taylor {
@@ -17,14 +19,13 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
   Option<int64_t> valueDim{*this, "value-dim",
                            llvm::cl::desc("size of e, the channels of a value; 0: as head-dim"),
                            llvm::cl::init(0)};
-  Option<std::string> dtype{*this, "dtype", llvm::cl::desc("storage type: f32, bf16, f16 or f64"),
-                            llvm::cl::init("f32")};
+  Option<StorageType> dtype{*this, "dtype", llvm::cl::desc("storage type"), llvm::cl::init(StorageType::F32),
+                            wordsOf<StorageType>()};
   Option<std::string> parameters{*this, "parameters",
                                  llvm::cl::desc("values of free parameters, such as order=10,window=5"),
                                  llvm::cl::init("")};
-  Option<std::string> mask{*this, "mask",
-                           llvm::cl::desc("mask instead of the specification's: causal or bidirectional"),
-                           llvm::cl::init("")};
+  Option<MaskChoice> mask{*this, "mask", llvm::cl::desc("mask instead of the specification's"),
+                          llvm::cl::init(MaskChoice::Written), wordsOf<MaskChoice>()};
   Option<bool> documents{*this, "documents", llvm::cl::desc("compile for sequences of several documents"),
                          llvm::cl::init(false)};
 };

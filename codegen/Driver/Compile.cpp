@@ -36,8 +36,7 @@ RequestAttr Driver::describeRequest() {
   Builder builder(&context);
   std::string all = text + "\n" + options.getKey() + "\n" + getVersion("taylorc");
   std::string hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(all)), /*LowerCase=*/true);
-  return RequestAttr::get(&context, builder.getStringAttr(hash), builder.getStringAttr(options.getForm()),
-                          builder.getStringAttr(stringifyStorageType(options.dtype)));
+  return RequestAttr::get(&context, builder.getStringAttr(hash), options.form, options.dtype);
 }
 
 /// A manifest, or an artifact with it.

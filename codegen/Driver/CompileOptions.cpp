@@ -42,7 +42,6 @@ std::string readValue(StringRef, StringRef text, std::vector<ParameterSetting> &
 template <typename Choice> std::string readValue(StringRef, StringRef text, Choice &choice) {
   return choice = *symbolizeEnum<Choice>(text), "";
 }
-/// "auto" of a form is none.
 template <typename Choice> std::string readValue(StringRef, StringRef text, std::optional<Choice> &choice) {
   return choice = symbolizeEnum<Choice>(text), "";
 }
@@ -205,9 +204,9 @@ std::string CompileOptions::checkProducts() const {
 std::string CompileOptions::check() const {
   if (std::string message = checkProducts(); !message.empty())
     return message;
-  if (decode && form == Form::Recurrent)
+  if (decode && form == FormChoice::Recurrent)
     return "expected --decode or --form=recurrent, which makes the same of the forward, but got both";
-  if (chunk && form != Form::Chunked)
+  if (chunk && form != FormChoice::Chunked)
     return "requires --form=chunked for --chunk=" + std::to_string(chunk);
   if (chunk < 0 || chunk % 64 || chunk > 1 << 20)
     return "expected a multiple of 64 up to 1048576 for --chunk, in which tiles of queries lie whole, but "

@@ -33,8 +33,7 @@ struct CompileOptions {
   F32Products f32Products = F32Products::FMA;
   BF16Products bf16Products = BF16Products::Auto;
   RowSumsChoice rowSums = RowSumsChoice::Separate;
-  /// Empty: the compiler chooses ("auto").
-  std::optional<Form> form;
+  FormChoice form = FormChoice::Auto;
   /// Queries of a chunk; 0: the target's choice.
   int64_t chunk = 0;
   /// Measured factors that correct the target's costs (taylor-bench forms --calibrate); not in the table,
@@ -46,9 +45,7 @@ struct CompileOptions {
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 
-  bool hasBackward() const { return !forwardOnly && form != Form::Recurrent; }
-  /// The word of --form.
-  llvm::StringRef getForm() const { return form ? stringifyForm(*form) : "auto"; }
+  bool hasBackward() const { return !forwardOnly && form != FormChoice::Recurrent; }
   int64_t getHeadDim() const { return headDim ? headDim : 64; }
   int64_t getValueDim() const { return valueDim ? valueDim : getHeadDim(); }
   /// One canonical line, the same for options that mean the same: part of an artifact's hash.

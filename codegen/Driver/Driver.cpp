@@ -51,7 +51,7 @@ LogicalResult Driver::planSteps() {
     return success();
   steps = module->clone();
   StepOptions plan;
-  plan.decode = stringifyDecode(*options.decode).str();
+  plan.decode = *options.decode;
   plan.states = options.states;
   plan.block = chooseStateBlock(targets, getProblem());
   plan.channels = options.getHeadDim() + options.getValueDim();
@@ -67,7 +67,7 @@ LogicalResult Driver::planSteps() {
 /// What calls hand on to those that follow; nothing where none do.
 std::optional<CarriedStates> Driver::chooseStates() const {
   if (carriesStates)
-    return CarriedStates{chooseStateBlock(targets, getProblem()), options.form == Form::Recurrent,
+    return CarriedStates{chooseStateBlock(targets, getProblem()), options.form == FormChoice::Recurrent,
                          /*queriesOnly=*/false};
   if (steps)
     return CarriedStates{1, /*recurrent=*/false, /*queriesOnly=*/true};
@@ -76,15 +76,14 @@ std::optional<CarriedStates> Driver::chooseStates() const {
 
 /// Functions on arrays.
 LogicalResult Driver::lowerToPairwise() {
-  SpecializePassOptions specialize{options.getHeadDim(), options.getValueDim(),
-                                   stringifyStorageType(options.dtype).str()};
+  SpecializePassOptions specialize{options.getHeadDim(), options.getValueDim(), options.dtype};
   if (failed(runStage(*module, "specialized", [&](OpPassManager &manager) {
         manager.addPass(createSpecializePass(specialize));
         declareInterface(manager);
       })))
     return failure();
   std::tie(widestKey, widestValue) = findWidest(*module);
-  carriesStates |= options.form == Form::Recurrent;
+  carriesStates |= options.form == FormChoice::Recurrent;
   if (failed(planSteps()))
     return failure();
   std::optional<CarriedStates> states = chooseStates();
@@ -111,7 +110,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
   if (steps)
     for (auto function : steps->getOps<FunctionOp>())
       programs->push_back(function->clone());
-  PlanFormsPassOptions plan{target.getName(), options.getForm().str(), describes && !options.form};
+  PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == FormChoice::Auto};
   auto planKernels = [&](OpPassManager &manager) {
     manager.addPass(createPlanFormsPass(plan));
     buildFormPipeline(manager);

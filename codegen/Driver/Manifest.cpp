@@ -246,7 +246,7 @@ TargetInfo describeTarget(ModuleOp module) {
   auto attribute = module->getAttrOfType<tile::TargetAttr>(tile::kTarget);
   TargetInfo target;
   target.name = attribute.getName().getValue();
-  target.kind = valueOf<TargetInfo::Kind>(attribute.getKind().getValue());
+  target.kind = valueOf<TargetInfo::Kind>(stringifyTargetKind(attribute.getKind()));
   if (attribute.getCpu()) {
     target.cpu = attribute.getCpu().getValue();
     if (attribute.getFeatures())
@@ -304,8 +304,8 @@ runtime::Manifest describeAll(ArrayRef<ModuleOp> modules) {
   for (NamedAttribute parameter : interface.getParameters())
     manifest.parameters[parameter.getName().str()] = numberOf(parameter.getValue());
   manifest.mask = stringifyMask(interface.getMask());
-  manifest.form = request.getForm().getValue();
-  manifest.dtype = valueOf<TaylorDtype>(request.getDtype().getValue());
+  manifest.form = stringifyFormChoice(request.getForm());
+  manifest.dtype = valueOf<TaylorDtype>(stringifyStorageType(request.getDtype()));
   manifest.aligned = bool(interface.getAligned());
   manifest.inputs = describe(interface.getInputs(), /*isInput=*/true);
   manifest.outputs = describe(interface.getOutputs(), /*isInput=*/false);

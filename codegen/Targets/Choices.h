@@ -3,6 +3,7 @@
 // and so for each.
 #ifndef TAYLOR_CODEGEN_TARGETS_CHOICES_H
 #define TAYLOR_CODEGEN_TARGETS_CHOICES_H
+#include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/ADT/STLExtras.h"

@@ -12,10 +12,6 @@ class Choice<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAtt
   let genSpecializedAttr = 0;
 }
 
-def StorageType : Choice<"StorageType", "type of arrays in memory; sums are accumulated in f32, of f64 in f64", [
-  I32EnumAttrCase<"F32", 0, "f32">, I32EnumAttrCase<"BF16", 1, "bf16">, I32EnumAttrCase<"F16", 2, "f16">,
-  I32EnumAttrCase<"F64", 3, "f64">]>;
-
 def F32Products : Choice<"F32Products", "how GPUs multiply f32: tf32 on matrix units, operands rounded to 11 bits", [
   I32EnumAttrCase<"FMA", 0, "fma">, I32EnumAttrCase<"TF32", 1, "tf32">]>;
 
@@ -32,8 +28,5 @@ def Decode : Choice<"Decode", "how a function for one new token goes on from tho
   I32EnumAttrCase<"Auto", 0, "auto">,         // from states where they are not larger than keys
   I32EnumAttrCase<"State", 1, "state">,
   I32EnumAttrCase<"Cache", 2, "cache">]>;     // from all keys
-
-def TargetKind : Choice<"TargetKind", "machines of one kind have artifacts, drivers and reports in common", [
-  I32EnumAttrCase<"Cpu", 0, "cpu">, I32EnumAttrCase<"Ptx", 1, "ptx">]>;
 
 #endif

@@ -420,11 +420,12 @@ Error validate(const RunOptions &options) {
     return error("requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
                  "operands are not rounded");
   bool formsReferences = !options.references.empty(); // by the form's contract
-  if (((compile.form && !formsReferences) || compile.chunk || options.printForm || options.decode) &&
+  if (((compile.form != FormChoice::Auto && !formsReferences) || compile.chunk || options.printForm ||
+       options.decode) &&
       !onKernels)
     return error("requires --device=cpu, ptx or cuda for --form (or --references), --chunk, --decode and "
                  "--print-form; --tiles=chunk=N is for tiles");
-  if ((compile.form == Form::Recurrent || options.decode) && !options.forwardOnly)
+  if ((compile.form == FormChoice::Recurrent || options.decode) && !options.forwardOnly)
     return error("requires --forward-only for --form=recurrent and --decode: they have no derivative");
   if (options.forwardOnly &&
       (options.gradient || !options.gradients.empty() || !options.absentGradients.empty()))

@@ -53,7 +53,7 @@ std::string kernelKey(const RunOptions &options) {
 std::string problemKey(const RunOptions &options, bool withGradients) {
   CompileOptions compile = options.compile;
   compile.bf16Products = BF16Products::Auto;
-  compile.form = std::nullopt;
+  compile.form = FormChoice::Auto;
   compile.chunk = 0;
   Key key;
   start(key, options, compile);

@@ -121,7 +121,7 @@ bool passesSums(BlockArgument input) {
 /// in the states of keys, or in a formula past all sums. The gradients of other tokens are as ever.
 ReachedTokens ownGradients(const Problem &problem, size_t input, const RunOptions &options) {
   ReachedTokens own;
-  if (options.compile.form != Form::Parallel)
+  if (options.compile.form != FormChoice::Parallel)
     own.keys = options.spoiledKeys;
   SpecOp spec = problem.spec;
   if (passesSums(spec.getBody().getArgument(input)))

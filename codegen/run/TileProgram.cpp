@@ -19,8 +19,9 @@ LogicalResult lower(ModuleOp module, const Problem &problem, const RunOptions &o
     pairwise.headDim = sizes.lookup(AxisRole::Channel);
   if (sizes.contains(AxisRole::ValueChannel))
     pairwise.valueDim = sizes.lookup(AxisRole::ValueChannel);
-  pairwise.dtype = nameOf(problem.dtype).str();
-  pairwise.mask = options.compile.mask ? stringifyMask(*options.compile.mask).str() : "";
+  pairwise.dtype = options.compile.dtype;
+  if (options.compile.mask)
+    pairwise.mask = *options.compile.mask == Mask::Causal ? MaskChoice::Causal : MaskChoice::Bidirectional;
   std::string parameters;
   for (auto &[name, value] : options.compile.parameters)
     parameters += (parameters.empty() ? "" : ",") + name + "=" + value;

@@ -19,6 +19,10 @@ def Taylor_Mask : Taylor_Enum<"Mask", "which keys a query sees", [
   I32EnumAttrCase<"Causal", 0, "causal">, I32EnumAttrCase<"Bidirectional", 1, "bidirectional">]>;
 def Taylor_MaskAttr : EnumAttr<Taylor_Dialect, Taylor_Mask, "mask">;
 
+def Taylor_MaskChoice : Taylor_Enum<"MaskChoice", "which mask is asked for", [
+  I32EnumAttrCase<"Written", 0, "written">,       // the specification's
+  I32EnumAttrCase<"Causal", 1, "causal">, I32EnumAttrCase<"Bidirectional", 2, "bidirectional">]>;
+
 def Taylor_Sum : Taylor_Enum<"Sum", "a sum over the visible keys of a row", [
   I32EnumAttrCase<"Numerator", 0, "numerator">, I32EnumAttrCase<"Mass", 1, "mass">,
   I32EnumAttrCase<"Count", 2, "count">, I32EnumAttrCase<"State", 3, "state">]>;
@@ -68,16 +72,27 @@ def Taylor_SourceAttr : Taylor_Attr<"Source", "source"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+// The words are those of taylorc's options and of the manifest.
+def Taylor_StorageType : Taylor_Enum<"StorageType", "type of arrays in memory; sums are accumulated in f32, of f64 in f64", [
+  I32EnumAttrCase<"F32", 0, "f32">, I32EnumAttrCase<"BF16", 1, "bf16">, I32EnumAttrCase<"F16", 2, "f16">,
+  I32EnumAttrCase<"F64", 3, "f64">]>;
+
+// The others are those of `Form` (dialect/Tile/TileFacts.td).
+def Taylor_FormChoice : Taylor_Enum<"FormChoice", "which form is asked for", [
+  I32EnumAttrCase<"Auto", 0, "auto">, I32EnumAttrCase<"Parallel", 1, "parallel">, I32EnumAttrCase<"Long", 2, "long">,
+  I32EnumAttrCase<"Chunked", 3, "chunked">, I32EnumAttrCase<"Recurrent", 4, "recurrent">]>;
+
 def Taylor_RequestAttr : Taylor_Attr<"Request", "request"> {
   let summary = "what a compilation was asked for, as far as the manifest tells";
   let description = [{
     The module's attribute `taylor.request`. `hash` is of the text, the options and the compiler.
 
     ```mlir
-    module attributes {taylor.request = #taylor.request<hash = "1f..", form = "auto", dtype = "bf16">} {
+    module attributes {taylor.request = #taylor.request<hash = "1f..", form = auto, dtype = bf16>} {
     ```
   }];
-  let parameters = (ins "::mlir::StringAttr":$hash, "::mlir::StringAttr":$form, "::mlir::StringAttr":$dtype);
+  let parameters = (ins "::mlir::StringAttr":$hash, EnumParameter<Taylor_FormChoice>:$form,
+                        EnumParameter<Taylor_StorageType>:$dtype);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

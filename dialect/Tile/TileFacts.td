@@ -123,6 +123,13 @@ def Tile_ProgramFactsAttr : AttrDef<Tile_Dialect, "ProgramFacts"> {
   }];
 }
 
+// The words are those of the manifest.
+def Tile_TargetKind : I32EnumAttr<"TargetKind", "machines of one kind have artifacts, drivers and reports in common", [
+    I32EnumAttrCase<"Cpu", 0, "cpu">, I32EnumAttrCase<"Ptx", 1, "ptx">]> {
+  let cppNamespace = "::taylor";
+  let genSpecializedAttr = 0;
+}
+
 def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
   let mnemonic = "target";
   let summary = "the machine that a module's programs are for";
@@ -131,10 +138,10 @@ def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
     the code needs of it; GPUs have neither.
 
     ```mlir
-    module attributes {tile.target = #tile.target<"x86-64-v3", kind = "cpu", cpu = "x86-64-v3", features = ["avx2", "fma"]>} {
+    module attributes {tile.target = #tile.target<"x86-64-v3", kind = cpu, cpu = "x86-64-v3", features = ["avx2", "fma"]>} {
     ```
   }];
-  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$kind, OptionalParameter<"::mlir::StringAttr">:$cpu,
+  let parameters = (ins "::mlir::StringAttr":$name, EnumParameter<Tile_TargetKind>:$kind, OptionalParameter<"::mlir::StringAttr">:$cpu,
                         OptionalParameter<"::mlir::ArrayAttr">:$features);
   let assemblyFormat = "`<` $name `,` struct($kind, $cpu, $features) `>`";
 }

@@ -102,7 +102,8 @@ def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {
     %s = tile.dot %q, %k over(d) : !tile.tile<[d = 64, t = 64], bf16>, !tile.tile<[d = 64, u = 64], bf16> -> !tile.tile<[t = 64, u = 64], f32>
     ```
   }];
-  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "narrow type: bf16 or f16">];
+  let options = [Option<"type", "type", "::taylor::ProductType", /*default=*/"::taylor::ProductType::BF16", "narrow type", [{::llvm::cl::values(
+    clEnumValN(::taylor::ProductType::BF16, "bf16", ""), clEnumValN(::taylor::ProductType::F16, "f16", ""))}]>];
   let statistics = [Statistic<"numNarrowed", "narrowed", "operands of products in a 16-bit type">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
@@ -168,7 +169,8 @@ def SplitProductsPass : Pass<"taylor-split-products", "::mlir::ModuleOp"> {
     %o = tile.dot %r, %v over(u) into %0 : ..
     ```
   }];
-  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "narrow type: bf16 or f16">];
+  let options = [Option<"type", "type", "::taylor::ProductType", /*default=*/"::taylor::ProductType::BF16", "narrow type", [{::llvm::cl::values(
+    clEnumValN(::taylor::ProductType::BF16, "bf16", ""), clEnumValN(::taylor::ProductType::F16, "f16", ""))}]>];
   let statistics = [Statistic<"numRests", "rests", "products with a rest of an operand">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -368,21 +368,22 @@ FailureOr<Choices> Specialize::readChoices() {
   if (!isSize(choices.headDim) || !isSize(choices.valueDim))
     return module.emitError() << "expected sizes from 1 to 1024, but got head-dim=" << choices.headDim
                               << " value-dim=" << choices.valueDim;
-  if (dtype == "f32")
+  switch (dtype) {
+  case StorageType::F32:
     choices.storage = builder.getF32Type();
-  else if (dtype == "bf16")
+    break;
+  case StorageType::BF16:
     choices.storage = builder.getBF16Type();
-  else if (dtype == "f16")
+    break;
+  case StorageType::F16:
     choices.storage = builder.getF16Type();
-  else if (dtype == "f64")
+    break;
+  case StorageType::F64:
     choices.storage = choices.compute = builder.getF64Type();
-  else
-    return module.emitError() << "expected dtype f32, bf16, f16 or f64, but got '" << dtype << "'";
-  if (!mask.empty()) {
-    choices.mask = symbolizeMask(mask);
-    if (!choices.mask)
-      return module.emitError() << "expected mask causal or bidirectional, but got '" << mask << "'";
+    break;
   }
+  if (mask != MaskChoice::Written)
+    choices.mask = mask == MaskChoice::Causal ? Mask::Causal : Mask::Bidirectional;
   std::string error;
   FailureOr<SmallVector<ParameterSetting>> settings = parseParameterSettings(parameters, error);
   if (failed(settings))

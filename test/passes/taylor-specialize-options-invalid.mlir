@@ -9,8 +9,8 @@
 // DECAY: unsupported decay of a bidirectional sum: a decay runs from past keys to a query; compile with a causal mask
 // SIZE: expected sizes from 1 to 1024, but got head-dim=0 value-dim=0
 // LARGE: expected sizes from 1 to 1024, but got head-dim=64 value-dim=1025
-// TYPE: expected dtype f32, bf16, f16 or f64, but got 'f8'
-// MASK: expected mask causal or bidirectional, but got 'upper'
+// TYPE: for the --dtype option: Cannot find option named 'f8'!
+// MASK: for the --mask option: Cannot find option named 'upper'!
 // VALUE: expected name=value, but got 'order'
 
 !q = !taylor.array<[b, h, t, d]>

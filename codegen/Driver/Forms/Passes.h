@@ -9,6 +9,7 @@
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
+#include "passes/EnumOption.h"
 #include "passes/Statistics.h"
 
 namespace taylor {
@@ -38,8 +39,8 @@ TileUse findTileUse(const Target &target, const TargetProblem &problem, Function
 
 /// What decides how token after token is decoded.
 struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
-  Option<std::string> decode{*this, "decode", llvm::cl::desc("auto, state or cache, as in taylorc --decode"),
-                             llvm::cl::init("auto")};
+  Option<Decode> decode{*this, "decode", llvm::cl::desc("what decodes, as in taylorc --decode"),
+                        llvm::cl::init(Decode::Auto), wordsOf<Decode>()};
   Option<bool> states{*this, "states", llvm::cl::desc("other functions carry states: no step over all keys"),
                       llvm::cl::init(false)};
   Option<int64_t> block{*this, "block", llvm::cl::desc("features of a state that lie together"),

@@ -24,7 +24,8 @@ def PlanStepsPass : Pass<"taylor-plan-steps", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"decode", "decode", "std::string", /*default=*/"\"auto\"", "auto, state or cache, as in taylorc --decode">,
+    Option<"decode", "decode", "::taylor::Decode", /*default=*/"::taylor::Decode::Auto", "what decodes, as in taylorc --decode",
+           [{::taylor::wordsOf<::taylor::Decode>()}]>,
     Option<"requiresStates", "states", "bool", /*default=*/"false", "other functions carry states: no step over all keys">
   ];
   let statistics = [Statistic<"numTwins", "twins", "specifications of which there are two">];
@@ -116,7 +117,8 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine to plan for, as in taylorc --target">,
-    Option<"form", "form", "std::string", /*default=*/"\"auto\"", "form of functions that do not say theirs: auto (parallel), parallel, long, chunked or recurrent">,
+    Option<"form", "form", "::taylor::FormChoice", /*default=*/"::taylor::FormChoice::Auto", "form of functions that do not say theirs; auto: parallel",
+           [{::taylor::wordsOf<::taylor::FormChoice>()}]>,
     Option<"alternatives", "alternatives", "bool", /*default=*/"false", "twins in the long and the chunked form">
   ];
   let statistics = [

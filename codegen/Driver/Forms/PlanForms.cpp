@@ -98,12 +98,25 @@ void PlanForms::setPlan(const Target &target, FunctionOp function, TileUse use) 
   ++numPlans;
 }
 
+std::optional<Form> taylor::formOf(FormChoice choice) {
+  switch (choice) {
+  case FormChoice::Auto:
+    return std::nullopt;
+  case FormChoice::Parallel:
+    return Form::Parallel;
+  case FormChoice::Long:
+    return Form::Long;
+  case FormChoice::Chunked:
+    return Form::Chunked;
+  case FormChoice::Recurrent:
+    return Form::Recurrent;
+  }
+  llvm_unreachable("all choices are listed");
+}
+
 /// The form that was asked for; `parallel` where none was, or a function has no tiles for long sequences.
 LogicalResult PlanForms::setForms(const Target &target, Group &group) {
-  std::optional<Form> asked = symbolizeForm(form);
-  if (!asked && form != "auto")
-    return getOperation().emitError("expected auto, parallel, long, chunked or recurrent as form, but got '")
-           << form << "'";
+  std::optional<Form> asked = formOf(form);
   bool isLong = asked == Form::Long;
   if (isLong &&
       llvm::none_of(group, [&](FunctionOp function) { return hasLongForm(target, problem, function); }))
@@ -118,7 +131,7 @@ LogicalResult PlanForms::setForms(const Target &target, Group &group) {
     bool isParallel = !asked || (isLong && !hasLongForm(target, problem, function));
     function.setFormAttr(makeForm(function, *role, isParallel ? Form::Parallel : *asked));
     if (asked)
-      setReason(function, "--form=" + Twine(form.getValue()) +
+      setReason(function, "--form=" + stringifyFormChoice(form) +
                               (isParallel ? ": it has no tiles of its own for long sequences" : ""));
   }
   return success();

@@ -38,21 +38,16 @@ struct PlanSteps : taylor::impl::PlanStepsPassBase<PlanSteps> {
   using PlanStepsPassBase::PlanStepsPassBase;
 
   void runOnOperation() override {
-    std::optional<Decode> kind = symbolizeDecode(decode);
-    if (!kind) {
-      getOperation().emitError("expected auto, state or cache as decode, but got '") << decode << "'";
-      return signalPassFailure();
-    }
-    std::string asked = "--decode=" + decode;
+    std::string asked = ("--decode=" + stringifyDecode(decode)).str();
     for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>())) {
       if (failed(checkNames(spec)))
         return signalPassFailure();
-      if (kind == Decode::Cache) {
+      if (decode == Decode::Cache) {
         setForm(spec, Form::Parallel, asked);
         continue;
       }
       SpecOp recurrent = spec;
-      if (kind == Decode::Auto && !requiresStates) {
+      if (decode == Decode::Auto && !requiresStates) {
         OpBuilder builder(spec);
         recurrent = cast<SpecOp>(builder.clone(*spec));
         recurrent.setSymName((spec.getSymName() + kTwinSuffix).str());

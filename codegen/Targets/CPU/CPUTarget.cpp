@@ -49,8 +49,7 @@ public:
   TargetAttr describe(MLIRContext *context) const override {
     Builder builder(context);
     SmallVector<StringRef> features(target.features.begin(), target.features.end());
-    return TargetAttr::get(context, builder.getStringAttr(target.name),
-                           builder.getStringAttr(stringifyTargetKind(taylor::TargetKind::Cpu)),
+    return TargetAttr::get(context, builder.getStringAttr(target.name), taylor::TargetKind::Cpu,
                            builder.getStringAttr(target.cpu), builder.getStrArrayAttr(features));
   }
 

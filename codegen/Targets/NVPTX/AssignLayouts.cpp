@@ -452,13 +452,7 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
 
   void runOnOperation() override {
     LayoutOptions layout;
-    std::optional<ProductKind> kind = symbolizeProductKind(f32Products.getValue());
-    if (!kind || (*kind != ProductKind::tf32 && *kind != ProductKind::fma)) {
-      getOperation().emitError() << "expected f32-products=tf32 or fma, but got '" << f32Products.getValue()
-                                 << "'";
-      return signalPassFailure();
-    }
-    layout.f32Products = *kind;
+    layout.f32Products = f32Products == taylor::F32Products::TF32 ? ProductKind::tf32 : ProductKind::fma;
     if (warps < 0 || warps > 16 || (warps & (warps - 1))) {
       getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, or 0 to choose, but got "
                                  << warps.getValue();

@@ -44,8 +44,7 @@ public:
   LogicalResult emit(ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
                      taylor::ArtifactCode &code) const override;
   tile::TargetAttr describe(MLIRContext *context) const override {
-    return tile::TargetAttr::get(context, StringAttr::get(context, target.name),
-                                 StringAttr::get(context, stringifyTargetKind(taylor::TargetKind::Ptx)), {},
+    return tile::TargetAttr::get(context, StringAttr::get(context, target.name), taylor::TargetKind::Ptx, {},
                                  {});
   }
 
@@ -149,9 +148,8 @@ taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) co
 
 LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,
                                           taylor::StageRunner run) const {
-  return run("simt", [&](OpPassManager &manager) {
-    buildSimtPipeline(manager, target, stringifyF32Products(problem.f32Products));
-  });
+  return run("simt",
+             [&](OpPassManager &manager) { buildSimtPipeline(manager, target, problem.f32Products); });
 }
 
 FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetProblem &problem,

@@ -2,8 +2,10 @@
 // Passes of the NVPTX backend, in the order they run: tile, simt, llvm, PTX.
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_PASSES_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_PASSES_H
+#include "codegen/Targets/Choices.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/EnumOption.h"
 #include "passes/Statistics.h"
 
 namespace mlir::simt {
@@ -16,9 +18,9 @@ namespace mlir::simt {
 
 struct Machine;
 
-/// Tile programs to tiles over threads, with copies scheduled and buffers placed. `f32Products`: `tf32` or
-/// `fma`.
-void buildSimtPipeline(OpPassManager &manager, const Machine &target, llvm::StringRef f32Products = "fma");
+/// Tile programs to tiles over threads, with copies scheduled and buffers placed.
+void buildSimtPipeline(OpPassManager &manager, const Machine &target,
+                       taylor::F32Products f32Products = taylor::F32Products::FMA);
 /// Makes the whole known as `taylor-simt-pipeline`.
 void registerSimtPipeline();
 

@@ -36,8 +36,8 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
   let options = [
     Option<"warps", "warps", "int64_t", /*default=*/"0",
            "warps of a block: 1, 2, 4, 8 or 16; 0: 4, or 8 where a thread would need too many registers">,
-    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"",
-           "how to multiply f32: tf32 (mma.sync, operands rounded) or fma">,
+    Option<"f32Products", "f32-products", "::taylor::F32Products", /*default=*/"::taylor::F32Products::FMA",
+           "how to multiply f32: tf32 (mma.sync, operands rounded) or fma", [{::taylor::wordsOf<::taylor::F32Products>()}]>,
     Option<"startsProducts", "start-products", "bool", /*default=*/"false",
            "products of 16 bits by wgmma where its shapes allow it: 64 rows for four warps">,
     Option<"registers", "registers", "int64_t", /*default=*/"210",

@@ -12,9 +12,10 @@ using namespace mlir;
 using namespace mlir::simt;
 
 /// The part before buffers are placed.
-static void buildSharedMemoryPipeline(OpPassManager &manager, const Machine &target, StringRef f32Products) {
+static void buildSharedMemoryPipeline(OpPassManager &manager, const Machine &target,
+                                      taylor::F32Products f32Products) {
   AssignLayoutsOptions layouts;
-  layouts.f32Products = f32Products.str();
+  layouts.f32Products = f32Products;
   layouts.startsProducts = target.startsProducts;
   manager.addPass(createAssignLayouts(layouts));
   manager.addPass(createCSEPass());
@@ -34,7 +35,7 @@ static void buildSharedMemoryPipeline(OpPassManager &manager, const Machine &tar
       createScheduleCopies({/*stages=*/2, target.sharedPerBlock, /*early=*/target.startsProducts}));
 }
 
-void simt::buildSimtPipeline(OpPassManager &manager, const Machine &target, StringRef f32Products) {
+void simt::buildSimtPipeline(OpPassManager &manager, const Machine &target, taylor::F32Products f32Products) {
   buildSharedMemoryPipeline(manager, target, f32Products);
   manager.addPass(createAllocateShared({target.sharedPerBlock}));
   manager.addPass(createStripMine());
@@ -52,8 +53,9 @@ namespace {
 struct SimtPipelineOptions : PassPipelineOptions<SimtPipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc("GPU to compile for, as in taylorc --target"),
                              llvm::cl::init("sm_80")};
-  Option<std::string> f32Products{*this, "f32-products", llvm::cl::desc("how to multiply f32: tf32 or fma"),
-                                  llvm::cl::init("fma")};
+  Option<taylor::F32Products> f32Products{*this, "f32-products", llvm::cl::desc("how to multiply f32"),
+                                          llvm::cl::init(taylor::F32Products::FMA),
+                                          taylor::wordsOf<taylor::F32Products>()};
 };
 } // namespace
 

@@ -141,12 +141,9 @@ struct NarrowProductsPass : taylor::impl::NarrowProductsPassBase<NarrowProductsP
   using NarrowProductsPassBase::NarrowProductsPassBase;
 
   void runOnOperation() override {
-    FloatType narrow = taylor::parseProductType(getOperation(), type);
-    if (!narrow)
-      return signalPassFailure();
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
-      if (FloatType type = taylor::getProductType(program, narrow))
-        numNarrowed += Narrowing(program, type).run();
+      if (FloatType narrow = taylor::getProductType(program, type))
+        numNarrowed += Narrowing(program, narrow).run();
   }
 };
 

@@ -12,19 +12,8 @@ bool taylor::isMatrixProduct(DotOp dot) {
   return dot.getType().getElementType().isF32() && hasOwnAxis(dot.getA()) && hasOwnAxis(dot.getB());
 }
 
-FloatType taylor::parseProductType(ModuleOp module, StringRef type) {
-  if (type == "bf16")
-    return BFloat16Type::get(module.getContext());
-  if (type == "f16")
-    return Float16Type::get(module.getContext());
-  module.emitError() << "expected type=bf16 or type=f16, but got '" << type << "'";
-  return {};
-}
-
-FloatType taylor::getProductType(tile::ProgramOp program, FloatType otherwise) {
-  if (!program.getPlanAttr())
-    return otherwise;
-  switch (tile::getTileSizes(program).productType) {
+FloatType taylor::getProductType(tile::ProgramOp program, ProductType otherwise) {
+  switch (program.getPlanAttr() ? tile::getTileSizes(program).productType : otherwise) {
   case ProductType::F32:
     return {};
   case ProductType::BF16:

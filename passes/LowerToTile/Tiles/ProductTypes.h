@@ -14,12 +14,9 @@ namespace taylor {
 /// often a sum that must not be rounded.
 bool isMatrixProduct(mlir::tile::DotOp dot);
 
-/// A pass's option `type`, bf16 or f16; of any other, null and an error at the module.
-mlir::FloatType parseProductType(mlir::ModuleOp module, llvm::StringRef type);
-
 /// The type of operands of a program's products, by its plan: null where that leaves them as they are.
 /// Without a plan, `otherwise`.
-mlir::FloatType getProductType(mlir::tile::ProgramOp program, mlir::FloatType otherwise);
+mlir::FloatType getProductType(mlir::tile::ProgramOp program, ProductType otherwise);
 
 } // namespace taylor
 

@@ -185,13 +185,10 @@ struct SplitProductsPass : taylor::impl::SplitProductsPassBase<SplitProductsPass
   using SplitProductsPassBase::SplitProductsPassBase;
 
   void runOnOperation() override {
-    FloatType narrow = taylor::parseProductType(getOperation(), type);
-    if (!narrow)
-      return signalPassFailure();
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
       if (isPlanned(program, [](const taylor::TileSizes &sizes) { return sizes.splitProducts; }))
-        if (FloatType type = taylor::getProductType(program, narrow))
-          numRests += Splitting(program, type).run();
+        if (FloatType narrow = taylor::getProductType(program, type))
+          numRests += Splitting(program, narrow).run();
   }
 };
 

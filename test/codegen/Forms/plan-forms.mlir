@@ -45,7 +45,7 @@
 
 // The form is one of the words.
 // RUN: not taylor-opt %t/series.mlir --taylor-plan-forms=form=diagonal 2>&1 | FileCheck %s --check-prefix=WORD
-// WORD: error: expected auto, parallel, long, chunked or recurrent as form, but got 'diagonal'
+// WORD: for the --form option: Cannot find option named 'diagonal'!
 
 // COUNT-DAG: 2 plans
 // COUNT-DAG: 1 twins

@@ -30,7 +30,7 @@
 // NONE: error: unsupported
 // LARGE: taylor.function @f.step {{.*}} form #tile.form<parallel of step, because = "--decode=auto, over all keys: its states have 0.0 GB per head, more than keys and values of 0 tokens"> {
 // RUN: not taylor-opt %t/series.mlir --taylor-specialize=head-dim=8 --taylor-plan-steps=decode=ring 2>&1 | FileCheck %s --check-prefix=WORD
-// WORD: error: expected auto, state or cache as decode, but got 'ring'
+// WORD: for the --decode option: Cannot find option named 'ring'!
 // NAME: error: unsupported argument '%cache.k' with --decode: names that begin with 'cache.' are those of prepared keys; rename it
 // COUNT-DAG: 1 recurrences
 // COUNT-DAG: 1 twins {{.*}} of which there are two

@@ -2,9 +2,9 @@
 // RUN: not taylor-opt --taylor-simt-assign-layouts="warps=3" %S/../../tile/round-trip.mlir 2>&1 | FileCheck %s --check-prefix=WARPS
 // RUN: not taylor-opt --taylor-simt-assign-layouts="f32-products=fast" %S/../../tile/round-trip.mlir 2>&1 | FileCheck %s --check-prefix=PRODUCTS
 // RUN: not taylor-opt --taylor-simt-assign-layouts="f32-products=wgmma start-products=true" %S/../../tile/round-trip.mlir 2>&1 | FileCheck %s --check-prefix=STARTED
-// STARTED: expected f32-products=tf32 or fma, but got 'wgmma'
+// STARTED: for the --f32-products option: Cannot find option named 'wgmma'!
 // WARPS: expected warps=1, 2, 4, 8 or 16, or 0 to choose, but got 3
-// PRODUCTS: expected f32-products=tf32 or fma, but got 'fast'
+// PRODUCTS: for the --f32-products option: Cannot find option named 'fast'!
 
 tile.program @f {
   %q = tile.tensor "input:q" : !tile.array<[b, t, d = 16], f32>

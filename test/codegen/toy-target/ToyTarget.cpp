@@ -329,7 +329,7 @@ struct ToyTarget : taylor::Target {
   taylor::CostRates getRates(const taylor::TargetProblem &) const override { return {.feature = 1e12}; }
   TargetAttr describe(MLIRContext *context) const override {
     auto text = [&](StringRef word) { return StringAttr::get(context, word); };
-    return TargetAttr::get(context, text("toy"), text("cpu"), text("x86-64"), ArrayAttr::get(context, {}));
+    return TargetAttr::get(context, text("toy"), taylor::TargetKind::Cpu, text("x86-64"), {});
   }
 
   FailureOr<string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,

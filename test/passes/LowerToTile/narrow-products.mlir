@@ -1,7 +1,7 @@
 // RUN: taylor-opt %s --taylor-narrow-products=type=bf16 --canonicalize | FileCheck %s
 // RUN: taylor-opt %s --taylor-narrow-products=type=f16 --canonicalize | FileCheck %s --check-prefix=HALF
 // RUN: not taylor-opt %s --taylor-narrow-products=type=f64 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error: expected type=bf16 or type=f16, but got 'f64'
+// TYPE: for the --type option: Cannot find option named 'f64'!
 
 !q = !tile.array<[b, t, d = 8], bf16>
 !td = !tile.tile<[t = 8, d = 8], f32>

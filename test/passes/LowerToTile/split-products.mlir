@@ -3,7 +3,7 @@
 // RUN: taylor-opt %s --taylor-split-products | FileCheck %s
 // RUN: taylor-opt %s --taylor-split-products --taylor-narrow-products --canonicalize | FileCheck %s --check-prefix=NARROW
 // RUN: not taylor-opt %s --taylor-split-products=type=f32 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error: expected type=bf16 or type=f16, but got 'f32'
+// TYPE: for the --type option: Cannot find option named 'f32'!
 
 !q = !tile.array<[b, t, d = 8], bf16>
 !td = !tile.tile<[t = 8, d = 8], f32>
