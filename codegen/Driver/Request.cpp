@@ -2,6 +2,7 @@
 //
 // What a compilation is asked for: a specification, and targets that can do it.
 #include "codegen/Driver/Driver.h"
+#include "dialect/Refusal.h"
 
 #include "codegen/Driver/SourceText.h"
 
@@ -48,7 +49,7 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
   // Targets were chosen before these sizes were known.
   for (const std::unique_ptr<Target> &target : targets)
     if (std::string message = target->check(getProblem()); !message.empty())
-      return spec->emitError() << message;
+      return refuse(spec->emitError()) << message;
   return success();
 }
 

@@ -9,6 +9,7 @@
 #include "codegen/Targets/Choices.h"
 #include "codegen/Targets/CostModel.h"
 #include "codegen/Targets/KernelNeeds.h"
+#include "dialect/Refusal.h"
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -149,7 +150,7 @@ public:
   /// first target that has any. Fails after a diagnostic, also where a target of another kind made `reports`.
   virtual mlir::LogicalResult report(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
                                      std::unique_ptr<KernelReports> &reports) const {
-    return module.emitError("unsupported for ") << getName() << ": a report of kernels";
+    return refuse(module.emitError("unsupported for ")) << getName() << ": a report of kernels";
   }
   /// Adds the target's code, from a module of tile programs, which is consumed except for its attributes.
   /// Fails after a diagnostic.

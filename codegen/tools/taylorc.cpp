@@ -311,14 +311,15 @@ int run(const Request &request, const llvm::MemoryBuffer &text, const std::strin
   SavedStages stages(driver, stagesFolder);
   if (std::string message = stages.makeFolder(); !message.empty())
     return report(message);
+  auto getFailure = [&] { return isRefused && !hasErrors ? TAYLOR_REFUSED : 1; };
   if (mlir::failed(driver.load(text.getBuffer(), request.input)))
-    return 1;
+    return getFailure();
   mlir::FailureOr<Compilation> compiled = compile(driver, context, request.emission, quiet);
   // Stages before the one that failed are what one wants to read then.
   if (std::string message = stages.write(); !message.empty())
     return report(message);
   if (mlir::failed(compiled))
-    return isRefused && !hasErrors ? TAYLOR_REFUSED : 1;
+    return getFailure();
   return write(request, *compiled);
 }
 

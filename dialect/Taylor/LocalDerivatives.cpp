@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Vector-Jacobian products of the operations local to rows, tokens and channels.
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
@@ -190,8 +191,9 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
 LogicalResult ScanOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
                                                  SmallVectorImpl<Value> &cotangents) {
   if (getKind() == ScanKind::Max)
-    return emitError("unsupported derivative of a running maximum; where it only shifts exponents it needs "
-                     "none: read it as stop(..)");
+    return refuse(emitError(
+        "unsupported derivative of a running maximum; where it only shifts exponents it needs none: "
+        "read it as stop(..)"));
   if (getKind() == ScanKind::Low) { // 0 whatever the terms are
     cotangents.append(getNumOperands(), Value());
     return success();

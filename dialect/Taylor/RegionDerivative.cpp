@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/RegionDerivative.h"
 
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Polynomial.h"
 
@@ -66,7 +67,7 @@ FailureOr<SmallVector<Value>> taylor::differentiateScalars(OpBuilder &builder, B
     Operation *clone = values.lookup(op.getResult(0)).getDefiningOp();
     auto rule = dyn_cast<DifferentiableScalarOpInterface>(clone);
     if (!rule)
-      return op.emitError()
+      return refuse(op.emitError())
              << "unsupported derivative of '" << op.getName()
              << "': it has no rule (dialect/Taylor/ScalarDerivatives.cpp); write the formula without it";
     SmallVector<Value> operands;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sequences of several documents. Passes.td has the rule.
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "passes/Algebra/PairwiseRewrite.h"
@@ -124,9 +125,9 @@ LogicalResult DocumentAdder::addArgument() {
   SmallVector<Attribute> names(spec.getArgNames().getValue()), sources(spec.getSources().getValue());
   StringAttr name = builder.getStringAttr(kDocumentsInput);
   if (llvm::is_contained(names, name))
-    return spec.emitError(
+    return refuse(spec.emitError(
         "unsupported argument 'documents': the numbers of documents are an input of this name; rename it, or "
-        "compile without documents");
+        "compile without documents"));
   bool hasBatch = llvm::any_of(body.getArgumentTypes(),
                                [](Type type) { return cast<ArrayType>(type).has(AxisRole::Batch); });
   SmallVector<AxisRef> axes{AxisRole::Key};
@@ -242,9 +243,10 @@ LogicalResult DocumentAdder::restart(FormulaOpInterface op) {
     return success();
   ArrayType type = arrayTypeOf(op->getResult(0));
   if (!type.has(AxisRole::Query) && !type.has(AxisRole::Key))
-    return op->emitError("unsupported size(u) with documents where there is no token: each document has its "
-                         "own; read it in a formula over "
-                         "t or u");
+    return refuse(
+        op->emitError("unsupported size(u) with documents where there is no token: each document has its "
+                      "own; read it in a formula over "
+                      "t or u"));
   replaceReads<SizeOp>(region, AxisRole::Key,
                        append(lengths.over(type.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key)));
   return success();
@@ -272,7 +274,7 @@ LogicalResult DocumentAdder::visit(ArrayOpInterface op) {
   // What was appended moved the other operands.
   within = op.getDocuments();
   if (within && !within->empty())
-    return op->emitError("unsupported documents where within(..) names others; leave it out");
+    return refuse(op->emitError("unsupported documents where within(..) names others; leave it out"));
   LDBG() << op->getLoc() << ": begins again with each document";
   if (within)
     within->assign(documents.over(op.getToken()));
@@ -347,14 +349,15 @@ LogicalResult DocumentAdder::visit(Operation &op) {
   WalkResult sizes = op.walk([&](SizeOp size) -> WalkResult {
     if (size.getAxis() != AxisRole::Query)
       return WalkResult::advance();
-    return size.emitError("unsupported size(t) with documents: how many queries a document has depends on "
-                          "the call; use size(u), its keys");
+    return refuse(
+        size.emitError("unsupported size(t) with documents: how many queries a document has depends on "
+                       "the call; use size(u), its keys"));
   });
   if (sizes.wasInterrupted())
     return failure();
   if (auto sums = dyn_cast<RecurrencesOp>(op); sums && readsAxis<SizeOp>(sums.getScale(), AxisRole::Key))
-    return op.emitError(
-        "unsupported size(u) in scale(..) with documents: each document has its own; read it in score(..)");
+    return refuse(op.emitError(
+        "unsupported size(u) in scale(..) with documents: each document has its own; read it in score(..)"));
   if (auto array = dyn_cast<ArrayOpInterface>(op))
     return visit(array);
   if (auto sums = dyn_cast<RecurrencesOp>(op)) {
@@ -362,8 +365,8 @@ LogicalResult DocumentAdder::visit(Operation &op) {
   } else if (auto pairs = dyn_cast<PairwiseOp>(op)) {
     visit(pairs);
   } else if (!isa<YieldOp>(op)) {
-    return op.emitError(
-        "unsupported operation with documents: write taylor.recurrences, or compile without them");
+    return refuse(op.emitError(
+        "unsupported operation with documents: write taylor.recurrences, or compile without them"));
   }
   return success();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A specification cut at its series. Passes.td has the rule.
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Polynomial.h"
 #include "dialect/Taylor/RegionDerivative.h"
@@ -57,7 +58,7 @@ FailureOr<RecurrencesOp> findSeries(SpecOp spec) {
          "orders are measured over all pairs of the mask; use a copy of the specification without the "
          "clause"}})
     if (!region->empty() && !(region == &op.getWeight() && readWeight(op)))
-      return op.emitError("unsupported ") << clause << "(..) where orders are told apart: " << reason;
+      return refuse(op.emitError("unsupported ")) << clause << "(..) where orders are told apart: " << reason;
   for (auto [array, name, token] : {std::tuple{op.getQuery(), "query", AxisRole::Query},
                                     {op.getKey(), "key", AxisRole::Key},
                                     {op.getValue(), "value", AxisRole::Key}}) {

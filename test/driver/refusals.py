@@ -26,6 +26,14 @@ expect(REFUSED, "unsupported chunked form: ", "taylorc", specs / "softmax.mlir",
 expect(REFUSED, "unsupported --states: ", "taylorc", specs / "softmax.mlir", "--states", "-o", artifact)
 unbounded = specs / "beyond" / "relu-squared.mlir"
 expect(REFUSED, "the largest number of f16", "taylorc", unbounded, "--dtype=f16", "--target=sm_80", "-o", artifact)
+(out / "queries.mlir").write_text("!q = !taylor.array<[b, h, t, d]>\n!k = !taylor.array<[b, g, u, d]>\ntaylor.spec @x(%q: !q, %k: !k) {\n"
+                                  "  %y = taylor.map %q / size(t) : !q\n  taylor.yield %y : !q\n}\n")
+expect(REFUSED, "unsupported size(t) with documents: ", "taylorc", out / "queries.mlir", "--documents", "-o", artifact)
+(out / "axes.mlir").write_text("!w = !taylor.array<[b, h, t, d, r = 2, s = 2, v = 2, w = 2, x = 2]>\ntaylor.spec @x(%w: !w) {\n"
+                               "  %y = taylor.map %w * 2.0 : !w\n  taylor.yield %y : !w\n}\n")
+expect(REFUSED, "unsupported array 'w' of 9 axes: ", "taylorc", out / "axes.mlir", "-o", artifact)
+expect(REFUSED, "unsupported for sm_80: --form=long", "taylorc", specs / "softmax.mlir", "--target=sm_80", "--form=long", "-o", artifact)
+expect(REFUSED, "unsupported documents in PyTorch code", "taylorc", specs / "decay-gates.mlir", "--documents", "--emit=torch")
 assert not artifact.exists()
 expect(1, "unsupported target 'vax'", "taylorc", specs / "softmax.mlir", "--target=vax", "-o", artifact)
 (out / "broken.mlir").write_text("taylor.spec @f() {")

@@ -2,6 +2,7 @@
 //
 // Functions that the runtime would refuse to load. Passes.td has the rule.
 #include "codegen/Driver/Forms/Passes.h"
+#include "dialect/Refusal.h"
 #include "passes/Debug.h"
 #include "runtime/artifact.h"
 
@@ -46,7 +47,7 @@ struct CheckLimits : taylor::impl::CheckLimitsPassBase<CheckLimits> {
       if (message.empty())
         continue;
       LDBG() << "@" << function.getSymName() << ": " << message;
-      getOperation().emitError() << message;
+      refuse(getOperation().emitError()) << message;
       return signalPassFailure();
     }
   }

@@ -2,6 +2,7 @@
 //
 // A function for each form, with a plan. Passes.td has the rule.
 #include "codegen/Driver/Forms/Passes.h"
+#include "dialect/Refusal.h"
 #include "passes/Debug.h"
 #include "passes/LowerToTile/VisibleRanges.h"
 
@@ -120,7 +121,7 @@ LogicalResult PlanForms::setForms(const Target &target, Group &group) {
   bool isLong = asked == Form::Long;
   if (isLong &&
       llvm::none_of(group, [&](FunctionOp function) { return hasLongForm(target, problem, function); }))
-    return getOperation().getBody()->front().emitError("unsupported for ")
+    return refuse(getOperation().getBody()->front().emitError("unsupported for "))
            << target.getName()
            << ": --form=long; it is for kernels with tiles by length: of sm_90a+lengths, in 16 bits, of 64 "
               "or 128 channels, causal or without a mask";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Driver/Forms/Passes.h"
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/Carried.h"
 #include "passes/Debug.h"
 
@@ -20,7 +21,7 @@ static LogicalResult checkNames(SpecOp spec) {
   for (StringRef name : spec.getArgNames().getAsValueRange<StringAttr>())
     for (StringRef prefix : {kCachePrefix, kHandedOnPrefix})
       if (name.starts_with(prefix))
-        return spec.emitError("unsupported argument '%")
+        return refuse(spec.emitError("unsupported argument '%"))
                << name << "' with --decode: names that begin with '" << prefix
                << "' are those of prepared keys; rename it";
   return success();

@@ -3,6 +3,7 @@
 // Operations local to rows and tokens as PyTorch statements, one or two per operation.
 #include "codegen/Driver/Torch/TorchLocal.h"
 #include "codegen/Driver/Torch/TorchReads.h"
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/Axes.h"
 #include <limits>
 
@@ -81,9 +82,10 @@ static LogicalResult printReduce(ReduceOp op, TorchValues &values) {
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
     if (axis == kGroup)
-      return op.emitError("unsupported over(group) in PyTorch code, whose sums run over whole axes; reduce "
-                          "over(h), or compile "
-                          "kernels of it");
+      return refuse(
+          op.emitError("unsupported over(group) in PyTorch code, whose sums run over whole axes; reduce "
+                       "over(h), or compile "
+                       "kernels of it"));
     int64_t dim = dimension(axes, axis.getValue()) - static_cast<int64_t>(axes.size());
     dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
   }
@@ -104,7 +106,7 @@ static LogicalResult printReduce(ReduceOp op, TorchValues &values) {
 
 static LogicalResult printScan(ScanOp op, TorchValues &values) {
   if (op.getWithin())
-    return op.emitError("unsupported documents in PyTorch code; print it without --documents");
+    return refuse(op.emitError("unsupported documents in PyTorch code; print it without --documents"));
   SmallVector<AxisRef> axes = axesOf(op.getResult().getType());
   FailureOr<TorchText> body = values.printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
@@ -218,10 +220,10 @@ static LogicalResult printConvolve(ConvolveOp op, TorchValues &values) {
   tapAxes.push_back(op.getTapAxis());
   TorchText taps = values.scope.align(values.textOf(op.getTaps()), tapAxes);
   if (op.getWithin())
-    return op.emitError("unsupported documents in PyTorch code; print it without --documents");
+    return refuse(op.emitError("unsupported documents in PyTorch code; print it without --documents"));
   if (op.getReverse())
-    return op.emitError(
-        "unsupported reverse convolution in PyTorch code; it arises in derived functions only");
+    return refuse(
+        op.emitError("unsupported reverse convolution in PyTorch code; it arises in derived functions only"));
   AxisRef token = op.getArray().getType().has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key;
   values.scope.useHelper("convolve");
   x.isWide |= taps.isWide;
@@ -235,9 +237,10 @@ static LogicalResult printConvolve(ConvolveOp op, TorchValues &values) {
 
 static LogicalResult printGatedSum(GatedSumOp op, TorchValues &values) {
   if (op.getWithin())
-    return op.emitError("unsupported documents in PyTorch code; print it without --documents");
+    return refuse(op.emitError("unsupported documents in PyTorch code; print it without --documents"));
   if (op.getReverse())
-    return op.emitError("unsupported reverse gated sum in PyTorch code; it arises in derived functions only");
+    return refuse(
+        op.emitError("unsupported reverse gated sum in PyTorch code; it arises in derived functions only"));
   SmallVector<AxisRef> axes = axesOf(op.getArray().getType());
   TorchText x = values.scope.align(values.textOf(op.getArray()), axes);
   TorchText gates = values.scope.expand(values.textOf(op.getGates()), axes);

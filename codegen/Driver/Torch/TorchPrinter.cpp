@@ -4,6 +4,7 @@
 #include "codegen/Driver/Torch/TorchPrinter.h"
 #include "codegen/Driver/Torch/TorchLocal.h"
 #include "codegen/Driver/Torch/TorchSums.h"
+#include "dialect/Refusal.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -93,7 +94,7 @@ LogicalResult SpecPrinter::printOperation(Operation *op) {
       .Case<RecurrencesOp, RecurrenceOp>([&](auto sum) { return sums.print(sum); })
       .Case([&](YieldOp yield) { return printResults(yield); })
       .Default([](Operation *other) {
-        return other->emitError("unsupported operation '")
+        return refuse(other->emitError("unsupported operation '"))
                << other->getName() << "' in PyTorch code; print the specification before it is lowered";
       });
 }

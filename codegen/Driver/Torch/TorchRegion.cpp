@@ -2,6 +2,7 @@
 //
 // Scalar regions as PyTorch expressions.
 #include "codegen/Driver/Torch/TorchExpression.h"
+#include "dialect/Refusal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -164,7 +165,7 @@ private:
       return printUnary(op, function);
     if (std::optional<BinaryOperator> binary = getBinaryOperator(op))
       return printBinary(op, *binary);
-    return op->emitError("unsupported operation '") << op->getName() << "' in PyTorch code";
+    return refuse(op->emitError("unsupported operation '")) << op->getName() << "' in PyTorch code";
   }
 
   static TorchText number(std::string text, Strength strength = Strength::Primary) {
@@ -198,7 +199,7 @@ private:
     }
     if (auto value = dyn_cast<IntegerAttr>(constant.getValue()); value && value.getType().isInteger(1))
       return number(value.getValue().isZero() ? "False" : "True");
-    return constant.emitError("unsupported constant in PyTorch code");
+    return refuse(constant.emitError("unsupported constant in PyTorch code"));
   }
 
   FailureOr<TorchText> printParameter(ParameterOp parameter) {

@@ -3,6 +3,7 @@
 // Sums over keys as PyTorch statements: all pairs of a head at once.
 #include "codegen/Driver/Torch/TorchSums.h"
 #include "codegen/Driver/Torch/TorchReads.h"
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/Axes.h"
 
 using namespace mlir;
@@ -268,8 +269,8 @@ LogicalResult SumPrinter::print(RecurrencesOp op) {
 
 LogicalResult SumPrinter::print(RecurrenceOp op) {
   if (op.getState() || op.getSum(Sum::State))
-    return op.emitError("unsupported state of a recurrence in PyTorch code; collect the orders with "
-                        "taylor-collect-recurrences first");
+    return refuse(op.emitError("unsupported state of a recurrence in PyTorch code; collect the orders with "
+                               "taylor-collect-recurrences first"));
   TorchText score = printScore(op);
   FailureOr<TorchText> visible = printVisible(op.getMask(), nullptr, {});
   if (failed(visible))

@@ -3,6 +3,7 @@
 #include "codegen/Targets/CPU/VectorOps.h"
 
 #include "codegen/Targets/Frame/Scalars.h"
+#include "dialect/Refusal.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -98,8 +99,8 @@ LogicalResult mlir::tile::cpu::checkScalarOps(KernelOp kernel) {
     if (isa_and_nonnull<TileDialect, scf::SCFDialect>(op->getDialect()))
       return WalkResult::advance();
     if (!isScalarOp(op) || (inMap && !op->hasTrait<OpTrait::Vectorizable>() && !isa<arith::ConstantOp>(op))) {
-      op->emitError() << "unsupported op on a CPU: '" << op->getName()
-                      << "'; expected an element-wise op of arith or math";
+      taylor::refuse(op->emitError()) << "unsupported op on a CPU: '" << op->getName()
+                                      << "'; expected an element-wise op of arith or math";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();

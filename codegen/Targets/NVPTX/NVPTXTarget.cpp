@@ -6,6 +6,7 @@
 #include "codegen/Targets/NVPTX/Ptxas.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
 #include "codegen/Targets/NVPTX/TileModel.h"
+#include "dialect/Refusal.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -168,7 +169,7 @@ LogicalResult NVPTXTarget::report(ModuleOp module, const taylor::TargetProblem &
     reports = std::make_unique<PTXReports>();
   auto *kernels = dyn_cast<PTXReports>(reports.get());
   if (!kernels)
-    return module.emitError("unsupported: a report of ")
+    return taylor::refuse(module.emitError("unsupported: a report of "))
            << target.name << " next to one of another kind of target; ask for one at a time";
   ScoreTiles tiles = findScoreTiles(module);
   FailureOr<PTXOp> ptx = lowerToText(module, problem, run);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the lowering to tiles cannot lower, said before anything is planned; and arrays as kernels want them.
 // FusionPasses.td has the rule.
+#include "dialect/Refusal.h"
 #include "passes/Debug.h"
 #include "passes/LowerToTile/Fusion/FunctionRewrites.h"
 #include "passes/LowerToTile/Fusion/KernelGrid.h"
@@ -36,10 +37,10 @@ static LogicalResult checkSizes(Operation *op, TypeRange types) {
 
 static LogicalResult checkPairs(PairwiseOp op) {
   if (op.hasMaximum() && !isRowsOnly(op))
-    return op.emitOpError(
+    return refuse(op.emitOpError(
         "unsupported maximum in an operation with sums into columns or a total, as gradients of its arrays "
         "are: the maximum is known after the last key only; sum into rows in an operation of its own, or "
-        "leave the maximum out: exponentials are shifted by it where that cancels");
+        "leave the maximum out: exponentials are shifted by it where that cancels"));
   for (auto [sum, type] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResultTypes()))
     if (sum.getKind() == PairOutput::Total && !tokenAxis(cast<ArrayType>(type)).empty())
       return op.emitOpError() << "expected a total without t, u and lag, but got " << type
@@ -64,8 +65,9 @@ static LogicalResult checkTensors(FunctionOp function) {
   auto yield = function.getBody().front().getTerminator();
   for (Type type : llvm::concat<const Type>(function.getBody().getArgumentTypes(), yield->getOperandTypes()))
     if (cast<ArrayType>(type).has(AxisRole::Lag))
-      return function.emitOpError() << "unsupported axis lag of an argument or a result in kernels: " << type
-                                    << "; make it of an array with a free axis, or reduce it to one";
+      return refuse(function.emitOpError())
+             << "unsupported axis lag of an argument or a result in kernels: " << type
+             << "; make it of an array with a free axis, or reduce it to one";
   return success();
 }
 
@@ -92,7 +94,7 @@ static LogicalResult check(FunctionOp function) {
     }
     if (auto reduce = dyn_cast<ReduceOp>(op);
         reduce && reduce.getKind() == Reduction::Max && reducesTokens(reduce)) {
-      op->emitOpError("unsupported maximum over tokens; expected a sum or a mean");
+      refuse(op->emitOpError("unsupported maximum over tokens; expected a sum or a mean"));
       return WalkResult::interrupt();
     }
     if (auto pairs = dyn_cast<PairwiseOp>(op); pairs && failed(checkPairs(pairs)))

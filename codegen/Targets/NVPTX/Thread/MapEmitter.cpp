@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Thread/MapEmitter.h"
 #include "codegen/Targets/Frame/Scalars.h"
+#include "dialect/Refusal.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -182,7 +183,8 @@ LogicalResult MapEmitter::emitMap(tile::MapOp op) {
   for (Operation &inner : op.getBlock()->without_terminator())
     if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(inner.getDialect()) ||
         inner.getNumResults() != 1)
-      return inner.emitOpError("unsupported op in a tile.map; expected ops of arith and math");
+      return taylor::refuse(
+          inner.emitOpError("unsupported op in a tile.map; expected ops of arith and math"));
   for (Value value : capturesOf(op)) {
     Value known = places.scalar(value);
     body.setOutside(value, value.getType().isIndex() ? code.narrow(known) : known);
