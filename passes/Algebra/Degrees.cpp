@@ -239,7 +239,7 @@ DegreeAnalysis::DegreeAnalysis(Block &block) : exponents(findExponents(block)), 
       exponentOf[exp] = k;
   }
   giveUpConflicts();
-  // Each round that fails gives up or joins an exponent, so this ends.
+  // This ends: a round that fails gives up an exponent or joins two of them, and no round undoes that.
   while (!run())
     ;
 }

@@ -154,7 +154,8 @@ def FitKernelsPass : PlanPass<"taylor-fit-kernels"> {
     columns are kept apart where others wait for their turn and leave no room: a later kernel
     computes what depends on them. After each such finding kernels are formed anew
     (taylor-form-kernels, taylor-delay-stores, taylor-order-stores, taylor-join-rows). This ends,
-    since memory is only added, and a function has finitely many values.
+    since memory is only added, and a function has finitely many values; `max-rounds` without an end
+    are an error.
 
     ```mlir
     fusion.kernel scan stage 0 grid(b, h) { fusion.store %c in workspace as ["output:c"] : !row }
@@ -165,6 +166,7 @@ def FitKernelsPass : PlanPass<"taylor-fit-kernels"> {
     fusion.kernel scan stage 1 grid(b, h) { fusion.store %c in workspace as ["output:c"] : !row }
     ```
   }];
+  let options = [Option<"maxRounds", "max-rounds", "int64_t", /*default=*/"1000", "most times that kernels are formed anew">];
   let statistics = [Statistic<"numRounds", "rounds", "times that kernels are formed anew">];
 }
 

@@ -87,6 +87,7 @@ private:
   }
 
   /// The state at the head is what comes in joined with what an iteration leaves; fences only ever clear it.
+  /// This ends: joining only sets its three flags.
   Unfenced walk(scf::ForOp loop, Unfenced before) {
     Unfenced head = before;
     while (true) {

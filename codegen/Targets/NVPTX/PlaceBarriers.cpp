@@ -290,6 +290,7 @@ void BarrierPlacement::walk(scf::IfOp branch, BufferState &state) {
 /// From hazards before the loop to those after it, through any number of iterations.
 void BarrierPlacement::iterate(scf::ForOp loop, BufferState &state) {
   BufferState start = state, end;
+  // This ends: joining only sets flags, and only lowers numbers of groups, to -1 at the least.
   while (true) {
     end = start;
     walk(*loop.getBody(), end);
@@ -304,7 +305,8 @@ void BarrierPlacement::iterate(scf::ForOp loop, BufferState &state) {
 
 void BarrierPlacement::walk(scf::ForOp loop, BufferState &state) {
   if (inserting) {
-    // First what the loop needs by itself, from one iteration to the next included.
+    // First what the loop needs by itself, from one iteration to the next included. This ends: an op gets
+    // another barrier only with a wait for fewer groups.
     for (size_t before = inserted.size() + 1; before != inserted.size();) {
       before = inserted.size();
       BufferState none;

@@ -124,6 +124,8 @@ bool KernelFitter::keepMore() {
 }
 
 struct FitKernels : taylor::impl::FitKernelsPassBase<FitKernels> {
+  using FitKernelsPassBase::FitKernelsPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     FitKernelsPassBase::getDependentDialects(registry);
     registerLowering(registry);
@@ -132,8 +134,13 @@ struct FitKernels : taylor::impl::FitKernelsPassBase<FitKernels> {
     OpPassManager forming(FunctionOp::getOperationName());
     buildFormingPipeline(forming);
     // This ends: a round keeps a value that was not kept, or keeps a sum apart that was not. Nothing takes
-    // memory away, and a function has finitely many values.
-    while (KernelFitter(getOperation()).keepMore()) {
+    // memory away, and a function has finitely many values. The bound is for what this overlooks.
+    for (int64_t round = 0; KernelFitter(getOperation()).keepMore(); ++round) {
+      if (round == maxRounds) {
+        getOperation().emitError("requires kernels that have room after ")
+            << maxRounds.getValue() << " rounds, but the last one still kept more in memory; raise max-rounds";
+        return signalPassFailure();
+      }
       ++numRounds;
       if (failed(runPipeline(forming, getOperation())))
         return signalPassFailure();

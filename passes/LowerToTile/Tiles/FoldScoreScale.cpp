@@ -304,6 +304,7 @@ class FoldScoreScalePass : public taylor::impl::FoldScoreScalePassBase<FoldScore
 public:
   void runOnOperation() override {
     getOperation()->walk([&](PairwiseOp pairs) {
+      // This ends: each folding leaves fewer operations in the weights.
       while (foldOne(pairs))
         ++numFolded;
     });

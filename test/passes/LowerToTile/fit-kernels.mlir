@@ -1,5 +1,7 @@
 // More memory, until no two kernels compute the same sums and each block has room.
 // RUN: taylor-opt %s --pass-pipeline='builtin.module(taylor.function(taylor-form-kernels,taylor-delay-stores,taylor-order-stores,taylor-fit-kernels))' | FileCheck %s
+// RUN: not taylor-opt %s --pass-pipeline='builtin.module(taylor.function(taylor-form-kernels,taylor-delay-stores,taylor-order-stores,taylor-fit-kernels{max-rounds=0}))' 2>&1 | FileCheck %s --check-prefix=ROUNDS
+// ROUNDS: error: requires kernels that have room after 0 rounds, but the last one still kept more in memory; raise max-rounds
 
 !q = !taylor.array<[b, h, t, d = 16], f32>
 !k = !taylor.array<[b, g, u, d = 16], f32>
