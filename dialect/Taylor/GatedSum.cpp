@@ -1,48 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// taylor.gated_sum: syntax, verifier, derivative, and how it goes on in another call.
+// taylor.gated_sum: verifier, derivative, and how it goes on in another call.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/LocalSyntax.h"
 #include "dialect/Taylor/RegionDerivative.h"
-#include "dialect/Taylor/TextParsing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace taylor;
-
-ParseResult GatedSumOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::UnresolvedOperand array, gates;
-  SmallVector<Value> within;
-  SmallVector<Type> types;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseOperand(array) || parser.parseComma() || parser.parseOperand(gates) ||
-      parseWithin(parser, within))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("reverse")))
-    result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
-  if (rejectUnknownWord(parser, {"within(..)", "reverse"}) ||
-      parser.parseOptionalAttrDict(result.attributes) || parseOperandTypes(parser, 2, types))
-    return failure();
-  // Before operands are resolved: that would speak of a value's other uses.
-  auto type = dyn_cast<ArrayType>(types.front());
-  if (!type)
-    return parser.emitError(loc, "expected operands of type !taylor.array, but got ") << types.front();
-  if (parser.resolveOperands({array, gates}, types, loc, result.operands))
-    return failure();
-  result.addOperands(within);
-  result.addTypes(type.clone(type.getScalarType()));
-  return success();
-}
-
-void GatedSumOp::print(OpAsmPrinter &printer) {
-  printer << " " << getArray() << ", " << getGates();
-  printWithin(printer, getWithin());
-  printer << (getReverse() ? " reverse" : "");
-  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " : " << getArray().getType() << ", " << getGates().getType();
-}
 
 LogicalResult GatedSumOp::verify() {
   ArrayType array = getArray().getType();

@@ -169,16 +169,16 @@ void taylor::printRopeTypes(OpAsmPrinter &printer, Operation *op, Value, Type, T
   printer << ": " << op->getOperandTypes();
 }
 
-ParseResult taylor::parseConvolveTypes(OpAsmParser &parser, Type &array, Type &taps, Type &result) {
-  Type *types[] = {&array, &taps};
+ParseResult taylor::parseWeightedTypes(OpAsmParser &parser, Type &array, Type &weights, Type &result) {
+  Type *types[] = {&array, &weights};
   if (rejectUnknownWord(parser, {"within(..)", "reverse"}) || parseArrayTypes(parser, types))
     return failure();
   result = cast<ArrayType>(array).clone(cast<ArrayType>(array).getScalarType());
   return success();
 }
 
-void taylor::printConvolveTypes(OpAsmPrinter &printer, Operation *, Type array, Type taps, Type) {
-  printer << ": " << array << ", " << taps;
+void taylor::printWeightedTypes(OpAsmPrinter &printer, Operation *, Type array, Type weights, Type) {
+  printer << ": " << array << ", " << weights;
 }
 
 LogicalResult taylor::verifyResult(Operation *op, ArrayType expected) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The parts of the assembly formats of align, normalize, rope and convolve that MLIR has no directive for:
-// `custom<NAME>(..)` is parseNAME and printNAME.
+// The parts of the assembly formats of align, normalize, rope, convolve and gated_sum that MLIR has no
+// directive for: `custom<NAME>(..)` is parseNAME and printNAME.
 #ifndef TAYLOR_DIALECT_TAYLOR_LOCALSYNTAX_H
 #define TAYLOR_DIALECT_TAYLOR_LOCALSYNTAX_H
 
@@ -67,10 +67,10 @@ mlir::ParseResult parseRopeTypes(mlir::OpAsmParser &parser, OptionalOperand hasP
                                  mlir::Type &positions, mlir::Type &result);
 void printRopeTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Value hasPositions,
                     mlir::Type array, mlir::Type positions, mlir::Type result);
-mlir::ParseResult parseConvolveTypes(mlir::OpAsmParser &parser, mlir::Type &array, mlir::Type &taps,
+mlir::ParseResult parseWeightedTypes(mlir::OpAsmParser &parser, mlir::Type &array, mlir::Type &weights,
                                      mlir::Type &result);
-void printConvolveTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type array, mlir::Type taps,
-                        mlir::Type result);
+void printWeightedTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type array,
+                        mlir::Type weights, mlir::Type result);
 
 /// within(%D : type), or nothing.
 mlir::ParseResult parseWithin(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Value> &within);

@@ -215,7 +215,7 @@ def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable, OfArrays]> {
   let hasCustomAssemblyFormat = 0;
   let assemblyFormat = [{
     $array `,` $taps (`within` `(` custom<Given>($within)^ `:` qualified(type($within)) `)`)? (`reverse` $reverse^)?
-    attr-dict custom<ConvolveTypes>(type($array), type($taps), type($result))
+    attr-dict custom<WeightedTypes>(type($array), type($taps), type($result))
   }];
   let extraClassDeclaration = [{
     /// The axis of the taps, and their number.
@@ -252,6 +252,11 @@ def Taylor_GatedSumOp : Taylor_ArrayOp<"gated_sum", [Differentiable, OfArrays,
   }];
   let arguments = (ins Taylor_ArrayType:$array, Taylor_ArrayType:$gates, Optional<Taylor_ArrayType>:$within, UnitAttr:$reverse);
   let results = (outs Taylor_ArrayType:$result);
+  let hasCustomAssemblyFormat = 0;
+  let assemblyFormat = [{
+    $array `,` $gates (`within` `(` custom<Given>($within)^ `:` qualified(type($within)) `)`)? (`reverse` $reverse^)?
+    attr-dict custom<WeightedTypes>(type($array), type($gates), type($result))
+  }];
   let extraClassDeclaration = [{
     ::taylor::Reach getReach() { return getReverse() ? Reach::After : Reach::Before; }
     std::optional<::mlir::MutableOperandRange> getDocuments() { return getWithinMutable(); }

@@ -578,7 +578,7 @@ taylor.spec @misspelt_reverse(%q: !q) {
 // -----
 
 func.func @gated_sum_of_numbers(%a: f32) {
-  // expected-error @below {{custom op 'taylor.gated_sum' expected operands of type !taylor.array, but got 'f32'}}
+  // expected-error @below {{custom op 'taylor.gated_sum' invalid kind of type specified: expected taylor.array, but found 'f32'}}
   %o = taylor.gated_sum %a, %a : f32, f32
   return
 }
