@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -136,7 +137,9 @@ void TileElements::emitMap(MapOp map, const Point &point, Locals &locals) {
       operands.push_back(lookup(operand));
     Value result = emitVectorOp(b, &op, operands, W, target);
     if (isRoundedExponential(&op))
-      result.getDefiningOp()->setDiscardableAttr(kRoundedResult, b.getUnitAttr());
+      llvm::TypeSwitch<Operation *>(result.getDefiningOp()).Case<math::ExpOp, math::Exp2Op>([](auto exp) {
+        exp.setFastmath(exp.getFastmath() | kRoundedResult);
+      });
     values.map(op.getResult(0), result);
   }
   for (auto [result, value] : llvm::zip(map.getResults(), block->getTerminator()->getOperands()))

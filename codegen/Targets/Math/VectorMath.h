@@ -16,18 +16,20 @@
 //
 // exp and exp2 are 0 below 2^-125 in f32 and below the smallest normal number in f64: a subnormal operand
 // costs a hundred cycles in every product it meets. Those that are weights (`tile::isRelaxed`) are 0 below
-// 2^-64 in f32, so that their products are normal too. With `tile.rounded_result` their relative error in f32
-// is 7.5e-5: the result is rounded to bf16, which costs up to 3.9e-3.
+// 2^-64 in f32, so that their products are normal too. With `kRoundedResult` their relative error in f32 is
+// 7.5e-5: the result is rounded to bf16, which costs up to 3.9e-3.
 #ifndef TAYLOR_CODEGEN_TARGETS_MATH_VECTORMATH_H
 #define TAYLOR_CODEGEN_TARGETS_MATH_VECTORMATH_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::tile {
 
-/// On an exp or exp2 of vectors, between TileElements and ExpandMath of processors alone: what reads it reads
-/// it rounded to bf16, or adds such numbers up. Without it the result is more exact.
-inline constexpr llvm::StringLiteral kRoundedResult = "tile.rounded_result";
+/// The fast-math flag of an exp or exp2 of vectors, between TileElements and ExpandMath of processors alone,
+/// where what reads it reads it rounded to bf16, or adds such numbers up. Without it the result is more
+/// exact.
+inline constexpr arith::FastMathFlags kRoundedResult = arith::FastMathFlags::contract;
 
 /// Instructions of a target that elementary functions may use.
 struct MathInstructions {
