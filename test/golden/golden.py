@@ -47,6 +47,13 @@ CHANNELS = 32
 SERIES = re.compile(r"-taylor(-as-coded)?$")
 FORMS = {"parallel": ["--form=parallel"], "chunked": ["--form=chunked"], "recurrent": ["--form=recurrent"], "states": ["--form=parallel", "--states", "--decode=state"],
          "cache": ["--form=parallel", "--decode=cache"]}
+# What an option, or a target that is an experiment, makes of each specification: code alone, of the types that it is about.
+VARIATIONS = {"documents": (["--form=parallel", "--documents"], {"x86-64-v4": ["f32"], "sm_80": ["bf16"]}),
+              "split": (["--form=parallel", "--bf16-products=split"], {"sm_80": ["bf16"]}),
+              "tf32": (["--form=parallel", "--f32-products=tf32"], {"sm_80": ["f32"]}),
+              "atomic": (["--form=parallel", "--row-sums=atomic"], {"sm_80": ["bf16"]}),
+              "long": (["--form=long", "--head-dim=64"], {"sm_90a+lengths": ["bf16"]}),
+              "roles": (["--form=parallel"], {"sm_90a+roles": ["bf16"], "sm_90a+roles+overlap+persistent": ["bf16"]})}
 WITH_STATES = {"linear-cosine-as-coded", "linear-cosine", "linear-elu", "linear-relu", "relu-count-layernorm", "relu-norm-l2", "relu-norm-rms",
                "cosine-taylor", "elu-taylor", "relu-taylor", "softmax-taylor-as-coded", "softmax-taylor", "beyond/window-and-recurrence"}
 # Steps over keys: rotated, normed, convolved, with positions or running sums of their own, two queries a key.
@@ -70,9 +77,15 @@ class Entry(NamedTuple):
         return self.level in ("pairwise", "tile")
 
     def command(self, taylorc):
-        line = [taylorc, str(SPECS / f"{self.spec}.mlir"), "--quiet", f"--emit={self.level}", f"--dtype={self.dtype}", f"--head-dim={CHANNELS}", *FORMS[self.form]]
+        options = FORMS[self.form] if self.form in FORMS else VARIATIONS[self.form][0]
+        line = [taylorc, str(SPECS / f"{self.spec}.mlir"), "--quiet", f"--emit={self.level}", f"--dtype={self.dtype}", *options]
+        line += [] if any(option.startswith("--head-dim=") for option in options) else [f"--head-dim={CHANNELS}"]
         line += [f"--target={self.target}"] if self.target != "-" else []
-        return line + (["--set=order=2"] if SERIES.search(self.spec) and self.form != "parallel" else [])
+        return line + (["--set=order=2"] if SERIES.search(self.spec) and self.form in FORMS and self.form != "parallel" else [])
+
+
+def list_code(spec, form, targets):
+    return [Entry(spec, form, dtype, target, "ptx" if target.startswith("sm_") else "asm") for target, types in targets.items() for dtype in types]
 
 
 def list_entries():
@@ -83,7 +96,9 @@ def list_entries():
         for form in with_states + ["cache"] * (spec in WITH_CACHE):
             entries += [Entry(spec, form, dtype, "-", "pairwise") for dtype in TYPES if form == "parallel"]
             entries += [Entry(spec, form, dtype, target, "tile") for target in TILE_TARGETS for dtype in TARGETS[target]]
-            entries += [Entry(spec, form, dtype, target, "ptx" if target.startswith("sm_") else "asm") for target, types in TARGETS.items() for dtype in types]
+            entries += list_code(spec, form, TARGETS)
+        for form, (_, targets) in VARIATIONS.items():
+            entries += list_code(spec, form, targets)
     return entries
 
 
