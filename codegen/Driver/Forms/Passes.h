@@ -18,7 +18,21 @@ namespace taylor {
 #include "codegen/Driver/Forms/Passes.h.inc"
 
 /// The form that is asked for; nothing where the compiler chooses.
-std::optional<Form> formOf(FormChoice choice);
+inline std::optional<Form> formOf(FormChoice choice) {
+  switch (choice) {
+  case FormChoice::Auto:
+    return std::nullopt;
+  case FormChoice::Parallel:
+    return Form::Parallel;
+  case FormChoice::Long:
+    return Form::Long;
+  case FormChoice::Chunked:
+    return Form::Chunked;
+  case FormChoice::Recurrent:
+    return Form::Recurrent;
+  }
+  llvm_unreachable("all choices are listed");
+}
 
 /// `form` of a function for a role: with pairs of states that a recurrence may keep in one array.
 mlir::tile::FormAttr makeForm(FunctionOp function, FunctionRole role, Form kind);

@@ -99,22 +99,6 @@ void PlanForms::setPlan(const Target &target, FunctionOp function, TileUse use) 
   ++numPlans;
 }
 
-std::optional<Form> taylor::formOf(FormChoice choice) {
-  switch (choice) {
-  case FormChoice::Auto:
-    return std::nullopt;
-  case FormChoice::Parallel:
-    return Form::Parallel;
-  case FormChoice::Long:
-    return Form::Long;
-  case FormChoice::Chunked:
-    return Form::Chunked;
-  case FormChoice::Recurrent:
-    return Form::Recurrent;
-  }
-  llvm_unreachable("all choices are listed");
-}
-
 /// The form that was asked for; `parallel` where none was, or a function has no tiles for long sequences.
 LogicalResult PlanForms::setForms(const Target &target, Group &group) {
   std::optional<Form> asked = formOf(form);
