@@ -154,8 +154,8 @@ def FitKernelsPass : PlanPass<"taylor-fit-kernels"> {
     columns are kept apart where others wait for their turn and leave no room: a later kernel
     computes what depends on them. After each such finding kernels are formed anew
     (taylor-form-kernels, taylor-delay-stores, taylor-order-stores, taylor-join-rows). This ends,
-    since memory is only added, and a function has finitely many values; `max-rounds` without an end
-    are an error.
+    since memory is only added, and a function has finitely many values. More rounds than
+    `max-rounds` are an error.
 
     ```mlir
     fusion.kernel scan stage 0 grid(b, h) { fusion.store %c in workspace as ["output:c"] : !row }
