@@ -27,6 +27,24 @@ inline bool isRefusal(mlir::Diagnostic &diagnostic) {
   });
 }
 
+/// What the errors of a context are, while this lives; the handler before this one prints them.
+class RefusalWatch {
+public:
+  explicit RefusalWatch(mlir::MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+            (taylor::isRefusal(diagnostic) ? hasRefusals : hasFaults) = true;
+          return mlir::failure();
+        }) {}
+
+  /// Whether there were errors, all of them refusals.
+  bool isRefused() const { return hasRefusals && !hasFaults; }
+
+private:
+  bool hasRefusals = false, hasFaults = false;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
 /// An error after another one: `what`, which no one asked for, was neither made nor refused.
 inline mlir::LogicalResult reportFault(mlir::InFlightDiagnostic error, llvm::StringRef what,
                                        llvm::StringRef wayOut) {

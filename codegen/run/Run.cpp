@@ -8,6 +8,7 @@
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
 #include "codegen/run/Shared.h"
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/Parameters.h"
 #include "runtime/taylor.h"
 #include "llvm/ADT/StringExtras.h"
@@ -161,9 +162,11 @@ LogicalResult runKernels(SpecOp spec, const RunOptions &options, Shared &shared)
   if (failed(problem))
     return failure();
   bool withGradients = options.hasGradients();
+  RefusalWatch watch(spec.getContext());
   FailureOr<Outcome> evaluated = options.device == Device::Tile
                                      ? runTilePrograms(*problem, options, withGradients)
                                      : runKernel(*problem, options, withGradients, shared);
+  shared.isRefused |= watch.isRefused();
   if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
     return failure();
   if (options.printForm) {

@@ -294,12 +294,7 @@ int run(const Request &request, const llvm::MemoryBuffer &text, const std::strin
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text.getMemBufferRef()), llvm::SMLoc());
   quoteShortly(sources);
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
-  bool isRefused = false, hasErrors = false;
-  mlir::ScopedDiagnosticHandler watch(&context, [&](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-      (isRefusal(diagnostic) ? isRefused : hasErrors) = true;
-    return mlir::failure(); // the handler before this one prints it
-  });
+  RefusalWatch watch(&context);
 
   Driver driver(context, request.options);
   // PyTorch code and specifications are for any machine.
@@ -311,7 +306,7 @@ int run(const Request &request, const llvm::MemoryBuffer &text, const std::strin
   SavedStages stages(driver, stagesFolder);
   if (std::string message = stages.makeFolder(); !message.empty())
     return report(message);
-  auto getFailure = [&] { return isRefused && !hasErrors ? TAYLOR_REFUSED : 1; };
+  auto getFailure = [&] { return watch.isRefused() ? TAYLOR_REFUSED : 1; };
   if (mlir::failed(driver.load(text.getBuffer(), request.input)))
     return getFailure();
   mlir::FailureOr<Compilation> compiled = compile(driver, context, request.emission, quiet);

@@ -42,6 +42,9 @@ expect(1, "error: ", "taylorc", out / "broken.mlir", "-o", artifact)
 run = ["taylor-run", "--device=ptx", unbounded, "--check", "--forward-only", "--shape=1,1,4,16"]
 expect(REFUSED, "the largest number of f16", *run, "--dtype=f16")
 expect(1, "expected --dtype=f32, bf16, f16 or f64", *run, "--dtype=f8")
+tile = ["taylor-run", specs / "softmax.mlir", "--device=tile", "--check", "--shape=1,1,4,16"]
+expect(REFUSED, "unsupported chunked form: ", *tile, "--tiles=form=chunked")
+expect(1, "expected ", *tile, "--tiles=form=choked")
 printed = expect(REFUSED, "the largest number of f16", *run, "--cases=-", text="--seed=1\n--dtype=f16\n--seed=2\n")
 assert "case 1: ok" in printed and "case 2: refused" in printed and "case 3: ok" in printed and "2 cases passed, 0 failed, 1 refused" in printed, printed
 failing = expect(1, "the largest number of f16", *run, "--cases=-", text="--dtype=f16\n--kernel=none.so\n")
