@@ -20,12 +20,14 @@ struct TileFolds : DialectFoldInterface {
 };
 } // namespace
 
-bool mlir::tile::isRelaxed(Operation *op) {
+bool mlir::tile::hasFastMath(Operation *op, arith::FastMathFlags any) {
   auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
   arith::FastMathFlagsAttr flags =
       arithmetic ? arithmetic.getFastMathFlagsAttr() : arith::FastMathFlagsAttr();
-  return flags && (flags.getValue() & (kRelaxed | kRelaxedQuotient)) != arith::FastMathFlags::none;
+  return flags && (flags.getValue() & any) != arith::FastMathFlags::none;
 }
+
+bool mlir::tile::isRelaxed(Operation *op) { return hasFastMath(op, kRelaxed | kRelaxedQuotient); }
 
 void mlir::tile::relax(Operation *op) {
   auto flags =

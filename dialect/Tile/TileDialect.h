@@ -22,6 +22,9 @@
 
 namespace mlir::tile {
 
+/// Whether an operation has one of these fast-math flags.
+bool hasFastMath(Operation *op, arith::FastMathFlags any);
+
 /// What a target may do with an operation of a map that `isRelaxed`. It is written as a fast-math flag, a
 /// property of the operation; an operation without it, made by whatever pass, has the more exact result.
 ///

@@ -486,13 +486,6 @@ Value emitRsqrt(const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)
 
 } // namespace
 
-static bool hasRoundedResult(Operation *op) {
-  auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
-  arith::FastMathFlagsAttr flags =
-      arithmetic ? arithmetic.getFastMathFlagsAttr() : arith::FastMathFlagsAttr();
-  return flags && arith::bitEnumContainsAll(flags.getValue(), kRoundedResult);
-}
-
 Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstructions has) {
   if (op->getNumResults() != 1)
     return {};
@@ -501,7 +494,7 @@ Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstru
     return {};
   Real r(builder, op->getLoc(), type, has);
   auto x = [&](unsigned i) { return op->getOperand(i); };
-  Exponential kind{isRelaxed(op) ? kLeastWeight : kLeastNumber, hasRoundedResult(op)};
+  Exponential kind{isRelaxed(op) ? kLeastWeight : kLeastNumber, hasFastMath(op, kRoundedResult)};
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp) { return emitExp(r, x(0), kind); })
       .Case([&](math::Exp2Op) { return emitExp2(r, x(0), kind); })
