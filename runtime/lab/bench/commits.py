@@ -2,21 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times kernels of an older compiler next to those of today's, both loaded into one process and called in turn.
 
-    git worktree add ../old COMMIT     # build taylorc there
+    git worktree add ../old COMMIT     # build taylorc there, and taylor-train
     python runtime/lab/bench/commits.py --old ../old/build/bin/taylorc --json new.json
     python runtime/lab/bench/commits.py --table new.json
 
 A row is a specification, a target, a dtype, a form and a direction: the median over rounds of the old kernel's time
 over the new one's, and the interval in which that ratio lies with 95 % confidence. Forms are those of attention
-(parallel, chunked), a step of decoding (state, cache), and `compile`: the time that the compilers themselves take, in
-turn. One thread, by processor time, so that other work on the machine disturbs little.
+(parallel, chunked), a step of decoding (state, cache), `compile`: the time that the compilers themselves take, in turn,
+and `train`: a step of the trainers beside the compilers, two processes that make steps in turn. One thread, by
+processor time, so that other work on the machine disturbs little.
 
 Where both artifacts have the same machine code, their times are taken to be the same: such a row is said to be so, and
 not measured. (Their constants and their manifests, with grids and sizes of memory, are not compared.) A row whose
 interval lies below 1 - BOUND is measured once more with the two kernels' places in the process exchanged: which of two
 equal kernels is faster may depend on where their memory lies. Only what is slower in both places counts. Of compilers
-every second round begins with the other one. Exit status: 0; 1 where a row is slower, or today's compiler lacks a
-kernel that the old one makes; 2 for bad arguments."""
+and trainers every second round begins with the other one. Exit status: 0; 1 where a row is slower, or today's compiler
+lacks a kernel that the old one makes; 2 for bad arguments."""
 import argparse
 import json
 import math
@@ -31,13 +32,15 @@ import sys
 import tempfile
 
 from arguments import expression
+from trainers import TrainerError, time_trainers
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SPECS = ROOT / "examples" / "specs"
 GROUPS = ["native:f32:parallel", "native:bf16:parallel", "x86-64-v3:f32:parallel", "x86-64-v3:bf16:parallel",
           "native:f32:chunked", "x86-64-v3:f32:chunked", "native:f32:state", "native:f32:cache", "native:bf16:cache",
-          "native:f32:compile"]
+          "native:f32:compile", "native:f32:train", "native:bf16:train"]
 DECODE = ("state", "cache")
+PRECISIONS = {"f32": "fp32", "bf16": "bf16"}  # of the trainer, by dtype
 
 
 def failed(message, status=2):
@@ -118,6 +121,15 @@ def time_compilers(options, spec, group, folder):
 def measure_spec(options, group, spec, folder):
     """Rows by direction; none where the old compiler makes no such kernel."""
     _, dtype, form = group.split(":")
+    if form == "train":
+        trainers = [options.old.with_name("taylor-train"), options.bin / "taylor-train"]
+        try:
+            ratios = time_trainers(trainers, spec, PRECISIONS[dtype], options.shape, options.tokens, options.rounds,
+                                   folder)
+        except TrainerError as error:
+            failed(str(error))
+        yield "step", {"ratio": statistics.median(ratios), "interval": interval_of_median(ratios)}
+        return
     new, old = folder / "new.so", folder / "old.so"
     if not compile_with(options.old, spec, group, options.shape[2], old):
         return
@@ -192,50 +204,75 @@ def rounds(text):
     return int(text)
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--old", type=pathlib.Path, help="the older taylorc")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "bin",
-                        help="folder of today's taylorc and taylor-bench (default: build/bin)")
+                        help="folder of today's taylorc, taylor-bench and taylor-train (default: build/bin)")
     parser.add_argument("--groups", default=",".join(GROUPS), help="TARGET:DTYPE:FORM, by comma (default: %(default)s)")
-    parser.add_argument("--only", default=re.compile(""), type=expression, metavar="REGEX", help="specifications (default: all)")
+    parser.add_argument("--only", default=re.compile(""), type=expression, metavar="REGEX",
+                        help="specifications (default: all)")
     parser.add_argument("--shape", type=sizes, default=[1, 2, 64], metavar="B,H,D", help="sizes (default: 1,2,64)")
-    parser.add_argument("--tokens", type=int, default=1024, help="tokens; other forms take four times as many (default: 1024)")
+    parser.add_argument("--tokens", type=int, default=1024,
+                        help="tokens; forms with states or a cache take four times as many (default: 1024)")
     parser.add_argument("--measure-same", action="store_true", help="measure rows of the same code too")
     parser.add_argument("--rounds", type=rounds, default=15, help="least rounds of a row (default: 15)")
     parser.add_argument("--seconds", type=float, default=0.4, help="time for a row (default: 0.4)")
     parser.add_argument("--bound", type=float, default=0.02, help="part by which a row may be slower (default: 0.02)")
     parser.add_argument("--json", type=pathlib.Path, help="file to write the rows to")
-    parser.add_argument("--table", type=pathlib.Path, metavar="FILE.json", help="print that file's table; measures nothing")
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE.json",
+                        help="print that file's table; measures nothing")
     options = parser.parse_args()
     if options.table:
-        try:
-            measured = json.loads(options.table.read_text())
-            print(table(measured), end="")
-        except (OSError, ValueError, KeyError) as error:
-            failed(f"expected rows that --json wrote in {options.table}: {error}")
-        return judge(measured)
+        return options
     if not options.old or not options.json:
         parser.error("requires --old=TAYLORC and --json=FILE, or --table=FILE.json")
-    if wrong := [group for group in options.groups.split(",") if group.count(":") != 2]:
+    options.groups = options.groups.split(",")
+    if wrong := [group for group in options.groups if group.count(":") != 2]:
         parser.error(f"expected TARGET:DTYPE:FORM in --groups, but got '{wrong[0]}'")
-    for program in (options.old, options.bin / "taylorc", options.bin / "taylor-bench"):
+    trained = [group for group in options.groups if group.endswith(":train")]
+    known = [f"native:{dtype}:train" for dtype in PRECISIONS]
+    if wrong := [group for group in trained if group not in known]:
+        parser.error(f"expected {' or '.join(known)} in --groups, but got '{wrong[0]}'")
+    programs = [options.old, options.bin / "taylorc", options.bin / "taylor-bench"]
+    if trained:
+        programs += [options.old.with_name("taylor-train"), options.bin / "taylor-train"]
+    for program in programs:
         if not os.access(program, os.X_OK):
             failed(f"expected a program at {program}, but got none")
+    return options
+
+
+def measure_groups(options):
+    """Rows by name, and a file of them that grows."""
     measured = {"bound": options.bound, "rows": {}}
     with tempfile.TemporaryDirectory() as folder:
-        for group in options.groups.split(","):
+        for group in options.groups:
             for name, row in measure_group(options, group, pathlib.Path(folder)):
                 measured["rows"][name] = row
-                found = "the same code" if row.get("same") else f"{row['ratio']:.3f} ({row['interval'][0]:.3f} to {row['interval'][1]:.3f})"
+                low, high = row["interval"]
+                found = "the same code" if row.get("same") else f"{row['ratio']:.3f} ({low:.3f} to {high:.3f})"
                 print(f"{name}: {found}", flush=True)
                 temporary = options.json.with_name(options.json.name + ".part")
                 temporary.write_text(json.dumps(measured, indent=1) + "\n")
                 temporary.replace(options.json)
     if not measured["rows"]:
         failed(f"expected a specification that --only='{options.only.pattern}' matches, but got none")
-    print(table(measured), end="")
-    return judge(measured)
+    return measured
+
+
+def main():
+    options = arguments()
+    if options.table:
+        try:
+            measured = json.loads(options.table.read_text())
+            print(table(measured), end="")
+        except (OSError, ValueError, KeyError) as error:
+            failed(f"expected rows that --json wrote in {options.table}: {error}")
+    else:
+        measured = measure_groups(options)
+        print(table(measured), end="")
+    judge(measured)
 
 
 if __name__ == "__main__":
