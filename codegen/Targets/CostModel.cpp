@@ -3,6 +3,7 @@
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Tile/TileDialect.h"
 #include "passes/LowerToTile/VisibleRanges.h"
 #include "passes/States/SeparableSums.h"
 

@@ -3,6 +3,7 @@
 // Canonical forms. Each keeps the meaning for every finite input, rows that see no key included, and the
 // gradients; where it would not, it is no canonical form. What makes kernels cheaper but programs longer is
 // taylor-simplify-arrays.
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/TaylorDialect.h"
 
@@ -156,29 +157,90 @@ OpFoldResult MapOp::fold(FoldAdaptor) {
   return isIdentity(getBody()) ? getArrays()[0] : Value();
 }
 
-LogicalResult ScanOp::canonicalize(ScanOp op, PatternRewriter &rewriter) {
-  if (!op.isShift())
-    return failure();
-  int64_t amount = op.getAmountAttr().getInt();
-  if (amount == 0) {
+namespace {
+
+/// An axis that a formula had by its index alone goes with it where the formula is simplified:
+/// `sum over(e) select(e < 1.0, %z, %z)`. A 0 that has the axis, and that is not read, keeps it.
+template <typename Op> struct KeepAxes : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Type real = realTypeOf(op.getContext(), op.getArrays().getTypes());
+    ArrayType domain = joinAxes(op.getArrays(), real, indexedAxes(op.getBody()));
+    SmallVector<StringAttr> lost;
+    for (StringAttr axis : axesOf(op))
+      if (AxisRef read = axis == kGroup ? AxisRef(AxisRole::Head) : AxisRef(axis); !domain.has(read))
+        lost.push_back(rewriter.getStringAttr(read));
+    if (lost.empty())
+      return failure();
+    SmallVector<int64_t> sizes = llvm::map_to_vector(lost, [&](StringAttr axis) { return sizeOf(axis, op); });
+    Value zero = buildMap(
+        rewriter, op.getLoc(), {}, {},
+        [&](OpBuilder &b, Location at, ValueRange) { return buildNumber(b, at, real, 0.0); },
+        ArrayType::get(op.getContext(), lost, sizes, real));
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getArraysMutable().append(zero);
+      op.getBody().addArgument(real, op.getLoc());
+    });
+    return success();
+  }
+
+private:
+  /// Of a channel axis once there are sizes; queries, keys and values have all of them.
+  static int64_t sizeOf(StringAttr axis, Op op) {
+    for (BlockArgument argument : op->getBlock()->getArguments())
+      if (auto type = dyn_cast<ArrayType>(argument.getType()); type && type.has(axis))
+        return type.sizeOf(axis);
+    return ArrayType::kUnknown;
+  }
+  static SmallVector<StringAttr> axesOf(ReduceOp op) {
+    return llvm::to_vector(op.getAxes().getAsRange<StringAttr>());
+  }
+  static SmallVector<StringAttr> axesOf(ScanOp op) { return {op.getAxisAttr()}; }
+};
+
+/// A shift by nothing is a map.
+struct DropShiftByNothing : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
+    if (!op.isShift() || op.getAmountAttr().getInt() != 0)
+      return failure();
     auto map = MapOp::create(rewriter, op.getLoc(), op.getResult().getType(), op.getArrays(), ValueRange());
     map.getBody().takeBody(op.getBody());
     rewriter.replaceOp(op, map);
     return success();
   }
-  // Zeros come in at the same end, whether once or twice.
-  auto inner = op.getArrays().size() == 1 ? op.getArrays()[0].getDefiningOp<ScanOp>() : ScanOp();
-  if (!inner || !inner.isShift() || inner.getAxis() != op.getAxis() || inner.getWithin() != op.getWithin() ||
-      inner.getReverse() != op.getReverse() || !isIdentity(op.getBody()) ||
-      inner.getResult().getType() != op.getResult().getType())
-    return failure();
-  int64_t sum;
-  if (llvm::AddOverflow(amount, inner.getAmountAttr().getInt(), sum))
-    return failure();
-  auto both = cast<ScanOp>(rewriter.clone(*inner));
-  rewriter.modifyOpInPlace(both, [&] { both.setAmountAttr(rewriter.getI64IntegerAttr(sum)); });
-  rewriter.replaceOp(op, both);
-  return success();
+};
+
+/// A shift of a shift is one shift.
+struct JoinShifts : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
+    if (!op.isShift())
+      return failure();
+    // Zeros come in at the same end, whether once or twice.
+    auto inner = op.getArrays().size() == 1 ? op.getArrays()[0].getDefiningOp<ScanOp>() : ScanOp();
+    if (!inner || !inner.isShift() || inner.getAxis() != op.getAxis() ||
+        inner.getWithin() != op.getWithin() || inner.getReverse() != op.getReverse() ||
+        !isIdentity(op.getBody()) || inner.getResult().getType() != op.getResult().getType())
+      return failure();
+    int64_t sum;
+    if (llvm::AddOverflow(op.getAmountAttr().getInt(), inner.getAmountAttr().getInt(), sum))
+      return failure();
+    auto both = cast<ScanOp>(rewriter.clone(*inner));
+    rewriter.modifyOpInPlace(both, [&] { both.setAmountAttr(rewriter.getI64IntegerAttr(sum)); });
+    rewriter.replaceOp(op, both);
+    return success();
+  }
+};
+
+} // namespace
+
+void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<KeepAxes<ReduceOp>>(context);
+}
+
+void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<KeepAxes<ScanOp>, DropShiftByNothing, JoinShifts>(context);
 }
 
 OpFoldResult AlignOp::fold(FoldAdaptor) {

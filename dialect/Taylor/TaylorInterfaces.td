@@ -8,7 +8,7 @@ def Taylor_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> 
   let cppNamespace = "::taylor";
   let description = [{
     An operation on arrays that knows its vector-Jacobian product. The rule stands next to the
-    operation (dialect/Taylor/*Derivatives.cpp); the pass that derives a backward only walks the
+    operation (dialect/Taylor/*Derivative*.cpp); the pass that derives a backward only walks the
     graph and calls it.
   }];
   let methods = [

@@ -46,6 +46,7 @@ def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differ
                        Taylor_ReductionAttr:$kind, StrArrayAttr:$axes);
   let results = (outs Taylor_ArrayType:$result);
   let regions = (region SizedRegion<1>:$body);
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     ::taylor::Reach getReach();
   }];
@@ -91,7 +92,7 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
                        UnitAttr:$exclusive, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$amount, UnitAttr:$lengths);
   let results = (outs Taylor_ArrayType:$result);
   let regions = (region SizedRegion<1>:$body);
-  let hasCanonicalizeMethod = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     bool isShift() { return getKind() == ScanKind::Shift; }
     /// One of the two numbers that a running sum is split into.

@@ -420,6 +420,9 @@ void SimplifyArrays::runOnOperation() {
   patterns.add<BeginStates, DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>,
                FuseMap<ReduceOp>, FuseMap<ScanOp>, DropOperands<MapOp>, DropOperands<ReduceOp>,
                CancelFactors<MapOp>, CancelFactors<ReduceOp>>(&getContext());
+  // A formula in which a number has taken an array's place may lose the index that gave it an axis.
+  ReduceOp::getCanonicalizationPatterns(patterns, &getContext());
+  ScanOp::getCanonicalizationPatterns(patterns, &getContext());
   // A formula of a long chain may wait for the one before it, which takes another pass over all.
   constexpr int64_t kMore = 10;
   Block &block = getOperation().getBody().front();

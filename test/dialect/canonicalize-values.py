@@ -26,7 +26,9 @@ taylor.spec @a(%q: !q, %k: !k, %v: !v, %x: !row, %w: !taylor.array<[e]> from par
   %y0 = taylor.scan shift(0) over(t) exp(%x) : !row
   %y1 = taylor.scan shift(1) over(t) %y0 * stop(stop(%x)) : !row, !row
   %y2 = taylor.scan shift(2) over(t) %y1 : !row
-  %o0 = taylor.map (%n + %z2) * %y2 / (%c + 1.0) : !o, !row, !row, !row
+  %r = taylor.reduce sum over(e) select(e < 1.0, %x, %x) : !row
+  %s = taylor.scan sum over(t) select(t < 1.0, 2.0, 2.0) -> !taylor.array<[t]>
+  %o0 = taylor.map (%n + %z2 * %r + %s) * %y2 / (%c + 1.0) : !o, !row, !row, !taylor.array<[t]>, !row, !row
   %o1 = taylor.normalize rms %v epsilon(0.0) : !v
   %o2 = taylor.normalize rms %o1 weight(%w) epsilon(0.0) : !v, !taylor.array<[e]>
   taylor.yield %o0, %o2 : !o, !v

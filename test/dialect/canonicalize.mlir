@@ -151,3 +151,21 @@ taylor.spec @recurrences(%q: !q, %k: !k, %v: !v, %r: !row, %c: !col) {
   %0, %z = taylor.recurrence [numerator, mass] %q, %k, %v order(2) scale(1.0) causal : !q, !k, !v
   taylor.yield "n" %n, "c" %count, "y" %mass, "z" %z : !o, !row, !row, !row
 }
+
+// An axis that a formula had by its index alone stays where the index goes; where an array has it too, nothing is added.
+// CHECK-LABEL: taylor.spec @axes
+// CHECK-NEXT: %[[E:.+]] = taylor.map 0.0 -> !e
+// CHECK-NEXT: taylor.reduce sum over(e) region(%x, %[[E]]) {
+// CHECK:      } : !bht, !e
+// CHECK-NEXT: %[[H:.+]] = taylor.map 0.0 -> !h
+// CHECK-NEXT: taylor.reduce mean over(group) region(%[[H]]) {
+// CHECK:      %[[T:.+]] = taylor.map 0.0 -> !t
+// CHECK-NEXT: taylor.scan sum over(t) region(%[[T]]) {
+// CHECK:      taylor.reduce sum over(e) %y : !bhte
+taylor.spec @axes(%x: !row, %y: !o) {
+  %a = taylor.reduce sum over(e) select(e < 1.0, %x, %x) : !row
+  %b = taylor.reduce mean over(group) select(h < 1.0, 2.0, 2.0) -> !taylor.array<[g]>
+  %c = taylor.scan sum over(t) select(t < 1.0, 2.0, 2.0) -> !taylor.array<[t]>
+  %d = taylor.reduce sum over(e) select(e < 1.0, %y, %y) : !o
+  taylor.yield %a, %b, %c, %d : !row, !taylor.array<[g]>, !taylor.array<[t]>, !row
+}
