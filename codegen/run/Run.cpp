@@ -69,7 +69,7 @@ std::unique_ptr<Progress> showReference() {
   if (!llvm::sys::Process::StandardErrIsDisplayed())
     return nullptr;
   auto progress = std::make_unique<Progress>("taylor-run");
-  progress->begin("the fp64 reference and eager code, on the processor");
+  progress->begin("the reference and eager code, on the processor");
   return progress;
 }
 

@@ -82,6 +82,7 @@ for page in [source / "ARCHITECTURE.md", source / "codegen" / "Targets" / "TARGE
     for name in ["codegen", "dialect", "examples", "passes", "runtime", "test", "trainer"]:
         (place / name).symlink_to(source / name)
     (place / "build").symlink_to(build)
+    (place / "runs").mkdir()
     for command, expected in commands(page.read_text(encoding="utf-8")):
         # A shell for each: nothing but files goes from one command to the next. A page says whether one shall fail by `|| ..`.
         done = subprocess.run(["bash", "-c", "export PATH=$PWD/build/bin:$PATH; set -o pipefail\n" + command], cwd=place, env=environment, stdout=subprocess.PIPE,

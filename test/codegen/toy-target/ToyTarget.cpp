@@ -87,8 +87,8 @@ struct Writer {
 
   /// The three entry points of a program, as TaylorFunction has them (runtime/artifact.h).
   LogicalResult emitProgram(ProgramOp program, StringRef symbol) {
-    out << formatv("void {0}_run(const TaylorCall *call, index kernel, index begin, index end) {{\n", symbol)
-        << "const index *dims = call->dims;\n";
+    out << formatv("void {0}_run(const TaylorCall *call, index kernel, index begin, index end, ", symbol)
+        << "void *scratch) {\nconst index *dims = call->dims;\n";
     string bytes = openArrays(*program.getBlock()), blocks;
     for (auto [i, kernel] : llvm::enumerate(program.getBlock()->getOps<KernelOp>())) {
       out << formatv("if (kernel == {0}) loop(block, begin, end, 1) {{\n", i);
