@@ -13,7 +13,11 @@ TEXT = pathlib.Path(__file__).resolve().parents[3] / "examples" / "guide"
 
 
 class TrainerError(Exception):
-    """A trainer that ended before its work was done, with what it said."""
+    """A trainer that ended before its work was done. `said`: on standard error. `has_begun`: that it is ready."""
+
+    def __init__(self, trainer, said):
+        super().__init__(f"'{' '.join(trainer.command)}' ended before its work was done:\n{said}")
+        self.program, self.has_begun, self.said = trainer.program, trainer.has_begun, said
 
 
 class Trainer:
@@ -31,6 +35,7 @@ class Trainer:
                     "evaluation.sequences": 1, "checkpoint.every": 0, "log.tensorboard": "false", "log.peak": 1e12}
         command = [program, "--attention", spec, "--out", folder, "--overwrite", "--lockstep",
                    *(word for name, value in settings.items() for word in ("--set", f"{name}={value}"))]
+        self.program, self.has_begun = program, False
         self.command = [str(part) for part in command]
         environment = os.environ | {"TAYLORC": str(program.with_name("taylorc")), "TAYLOR_CACHE_DIR": str(cache),
                                     "XDG_CACHE_HOME": str(cache)}
@@ -50,12 +55,17 @@ class Trainer:
         self.process.communicate()
 
     def hear(self):
-        line = self.process.stdout.readline()
         try:
-            return json.loads(line)
+            json.loads(self.process.stdout.readline())
         except ValueError:
-            said = self.errors.read_text(errors="replace").rstrip()[-2000:]
-            raise TrainerError(f"'{' '.join(self.command)}' ended before its work was done:\n{said}") from None
+            raise TrainerError(self, self.errors.read_text(errors="replace").rstrip()[-2000:]) from None
+
+    def begin(self):
+        """Waits until it is ready for steps, and lets it make some."""
+        self.hear()
+        self.has_begun = True
+        for _ in range(WARM_STEPS):
+            self.step()
 
     def step(self):
         """Seconds of processor time that a step takes."""
@@ -76,9 +86,7 @@ def time_trainers(programs, spec, precision, sizes, tokens, rounds, folder):
             Trainer(programs[1], spec, precision, sizes, tokens, runs[1] / "run", runs[1] / "cache") as other:
         trainers = one, other
         for trainer in trainers:
-            trainer.hear()
-            for _ in range(WARM_STEPS):
-                trainer.step()
+            trainer.begin()
         ratios = []
         for number in range(rounds):
             times = [0.0, 0.0]
