@@ -128,6 +128,9 @@ private:
   std::optional<CarryMode> chooseMode(SpecOp spec) const;
   LogicalResult carry(SpecOp spec, CarryMode mode);
   LogicalResult carryTwin(SpecOp twin, SpecOp other, CarryMode mode);
+
+  /// Specifications that are no more.
+  llvm::SmallPtrSet<Operation *, 4> replaced;
 };
 
 } // namespace
@@ -161,6 +164,7 @@ LogicalResult CarryStates::carryTwin(SpecOp twin, SpecOp other, CarryMode mode) 
       LDBG() << "@" << twin.getSymName() << ": takes its place, states of " << bytes << " bytes";
       carried.reportWarnings();
       StringAttr name = other.getSymNameAttr();
+      replaced.insert(other);
       other.erase();
       twin.setSymNameAttr(name);
       numCarried += carried.getNumCarried();
@@ -183,8 +187,11 @@ LogicalResult CarryStates::carryTwin(SpecOp twin, SpecOp other, CarryMode mode) 
 }
 
 void CarryStates::runOnOperation() {
+  replaced.clear();
   SymbolTable symbols(getOperation());
   for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>())) {
+    if (replaced.contains(spec))
+      continue;
     std::optional<CarryMode> mode = chooseMode(spec);
     if (!mode)
       continue;
