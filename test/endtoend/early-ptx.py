@@ -3,6 +3,7 @@
 # REQUIRES: taylorc
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %spec_dir %t
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -12,7 +13,7 @@ sys.path.insert(0, str(fixtures))
 from seal import trailer
 
 folder.mkdir(parents=True, exist_ok=True)
-ENVIRONMENT = {"TAYLOR_PTXAS": "", "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+ENVIRONMENT = {**os.environ, "TAYLOR_PTXAS": "", "HOME": str(folder)}
 WAIT = b"griddepcontrol.wait;"
 CASES = [("softmax", "sm_90a+early", ["--dtype=bf16"]), ("softmax-norm-l2", "sm_90+early", ["--dtype=f32"]),
          ("softmax", "sm_90a+roles+persistent+early", ["--dtype=bf16"]), ("linear-relu", "sm_90+early", ["--dtype=bf16", "--form=chunked", "--chunk=64"]),

@@ -5,6 +5,7 @@
 # SHARDS: 14
 # RUN: %python %s %bin_dir %S/../runtime/artifact-fixture/plain.mlir %spec_dir %t %shard %full
 import collections
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,7 +18,7 @@ bin_dir, plain, specs, folder = (pathlib.Path(argument).resolve() for argument i
 names, full = list(CASES), sys.argv[6] == "1"
 part, parts = map(int, sys.argv[5].split("/"))
 assert parts == len(names), f"requires SHARDS: {len(names)}"
-ENVIRONMENT = {"TAYLOR_PTXAS": "", "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+ENVIRONMENT = {**os.environ, "TAYLOR_PTXAS": "", "HOME": str(folder)}
 
 
 def run(program, *arguments):
