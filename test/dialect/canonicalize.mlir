@@ -152,7 +152,8 @@ taylor.spec @recurrences(%q: !q, %k: !k, %v: !v, %r: !row, %c: !col) {
   taylor.yield "n" %n, "c" %count, "y" %mass, "z" %z : !o, !row, !row, !row
 }
 
-// An axis that a formula had by its index alone stays where the index goes; where an array has it too, nothing is added.
+// An axis that a formula had by its index alone stays where the index goes. Where an array has it too, nothing is
+// added.
 // CHECK-LABEL: taylor.spec @axes
 // CHECK-NEXT: %[[E:.+]] = taylor.map 0.0 -> !e
 // CHECK-NEXT: taylor.reduce sum over(e) region(%x, %[[E]]) {

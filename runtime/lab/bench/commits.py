@@ -32,7 +32,7 @@ import sys
 import tempfile
 
 from arguments import expression
-from trainers import TrainerError, time_trainers
+from trainers import Trainer, TrainerError
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SPECS = ROOT / "examples" / "specs"
@@ -101,6 +101,18 @@ def interval_of_median(values):
     return values[below], values[-1 - below]
 
 
+def measure_in_turn(rounds, one, other):
+    """The median over rounds of the first one's seconds over the other's, and its interval; every second round begins
+    with the other one."""
+    ratios = []
+    for number in range(rounds):
+        times = [0.0, 0.0]
+        for which in (0, 1) if number % 2 else (1, 0):
+            times[which] = (one, other)[which]()
+        ratios.append(times[0] / times[1])
+    return statistics.median(ratios), *interval_of_median(ratios)
+
+
 def time_compilers(options, spec, group, folder):
     """The ratio of the old compiler's processor time to today's, each of which runs in turn, and its interval."""
     def seconds(compiler):
@@ -108,23 +120,21 @@ def time_compilers(options, spec, group, folder):
         compile_with(compiler, spec, group, options.shape[2], folder / "timed.so")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    compilers = [options.old, options.bin / "taylorc"]
-    ratios = []
-    for number in range(options.rounds):
-        times = [0.0, 0.0]
-        for which in (0, 1) if number % 2 else (1, 0):
-            times[which] = seconds(compilers[which])
-        ratios.append(times[0] / times[1])
-    return statistics.median(ratios), *interval_of_median(ratios)
+    return measure_in_turn(options.rounds, lambda: seconds(options.old), lambda: seconds(options.bin / "taylorc"))
 
 
 def measure_trainers(options, spec, precision, folder):
     """A row; none where the old trainer refuses the specification."""
     trainers = [options.old.with_name("taylor-train"), options.bin / "taylor-train"]
 
+    def start(program, place):
+        return Trainer(program, spec, precision, options.shape, options.tokens, place / "run", place / "cache")
+
     def measure_in_order(programs):
-        ratios = time_trainers(programs, spec, precision, options.shape, options.tokens, options.rounds, folder)
-        return statistics.median(ratios), *interval_of_median(ratios)
+        with start(programs[0], folder / "first") as one, start(programs[1], folder / "second") as other:
+            one.begin()
+            other.begin()
+            return measure_in_turn(options.rounds, one.step, other.step)
     try:
         ratio, low, high = measure_in_order(trainers)
         row = {"ratio": ratio, "interval": [low, high]}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Two builds of taylor-train that make steps in turn, timed by the processor (commits.py)."""
+"""A taylor-train that makes a step when it is told to, timed by the processor. commits.py has two take turns."""
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import time
 
@@ -77,20 +76,3 @@ class Trainer:
             pass  # hear says what it said
         self.hear()
         return time.clock_gettime(self.clock) - before
-
-
-def time_trainers(programs, spec, precision, sizes, tokens, rounds, folder):
-    """Of each round, the first trainer's time for a step over the second's. Every second one begins with the other."""
-    runs = [folder / name for name in ("first", "second")]
-    with Trainer(programs[0], spec, precision, sizes, tokens, runs[0] / "run", runs[0] / "cache") as one, \
-            Trainer(programs[1], spec, precision, sizes, tokens, runs[1] / "run", runs[1] / "cache") as other:
-        trainers = one, other
-        for trainer in trainers:
-            trainer.begin()
-        ratios = []
-        for number in range(rounds):
-            times = [0.0, 0.0]
-            for which in (0, 1) if number % 2 else (1, 0):
-                times[which] = trainers[which].step()
-            ratios.append(times[0] / times[1])
-    return ratios
