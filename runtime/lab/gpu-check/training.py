@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 
+VALIDATION = 0.1  # of the documents, by their contents: a hundredth of a few hundred can be none, as any edit of them decides
 WARM = {"cuda": 4, "cpu": 1}  # steps that are not timed
 PEAK = 989e12  # operations a second in bf16 by the maker's sheet, as trainer/model/Gpus.cpp has them
 ROUNDS, SECONDS = (5, 16), 12.0  # rounds of a step each; no more begin after so many seconds
@@ -43,7 +44,7 @@ def make_tokens(trainer, config, patterns, source, target):
 
     vocabulary = tomllib.loads(config.read_text(encoding="utf-8"))["data"]["vocabulary"]
     files = sorted({str(file) for pattern in patterns for file in source.glob(pattern)})
-    command = [trainer, "prepare", *files, "--train-tokenizer", str(vocabulary), "--threads=1", "--out", target]
+    command = [trainer, "prepare", *files, "--train-tokenizer", str(vocabulary), f"--validation-fraction={VALIDATION}", "--threads=1", "--out", target]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip() or f"taylor-train prepare ended with {done.returncode}")
