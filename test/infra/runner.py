@@ -61,7 +61,9 @@ assert any(line.startswith("tests: 6 of 6, 2 failed, ") for line in lines), line
 assert "minutes of a processor; the slowest tests" in done.stdout and lines[lines.index(next(l for l in lines if "slowest" in l)) + 1].endswith(" slow.test")
 results = json.loads((work / "test-results.json").read_text())["tests"]
 assert {test["name"].split(" :: ")[1] for test in results} == {"good.test", "bad.test", "slow.test", *(f"parts.test.{i}of3" for i in (1, 2, 3))}
-assert run("--filter=good|parts").returncode == 0
+for options, count in ((["--filter=good|parts"], 4), (["--filter", "GOOD"], 1), (["--filter-out=bad|slow"], 4)):
+    some = run(*options)
+    assert some.returncode == 0 and f"tests: {count} of {count}, 0 failed, " in some.stdout, (options, some)
 
 # ---- Shares: on a machine that is half as fast nothing has grown; what takes over three times its share has.
 recorded = {"a": 10.0, "b": 20.0, "c": 30.0, "small": 0.1}

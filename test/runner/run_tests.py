@@ -7,6 +7,7 @@ alone, and the file with its output. The output of lit goes to FOLDER/test-log.t
 FOLDER/test-results.json. Exits as lit does.
 
   --quick   run what the author of a pass runs: the short tests of dialects, passes, code generators and tools"""
+import argparse
 import json
 import os
 import re
@@ -73,16 +74,22 @@ class Progress:
         print(("\r\033[K" if self.terminal else "") + text, flush=True)
 
 
-def list_tests(lit, arguments):
-    listed = subprocess.run([*lit, "--show-tests", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, stdin=subprocess.DEVNULL)
-    return [line.strip() for line in listed.stdout.splitlines() if " :: " in line]
+def list_tests(lit, options, places):
+    """Names of the tests that lit would run; its --show-tests lists those that a filter leaves out too."""
+    listed = subprocess.run([*lit, "--show-tests", *options, *places], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, stdin=subprocess.DEVNULL)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for option, variable, default in (("--filter", "LIT_FILTER", ""), ("--filter-out", "LIT_FILTER_OUT", "^$")):
+        parser.add_argument(option, type=lambda text: re.compile(text, re.IGNORECASE), default=os.environ.get(variable, default))
+    wanted = parser.parse_known_args(options)[0]
+    names = [line.strip() for line in listed.stdout.splitlines() if " :: " in line]
+    return [name for name in names if wanted.filter.search(name) and not wanted.filter_out.search(name)]
 
 
 def run(lit, folder, options, quick):
     """lit's exit status."""
     recorded = read_recorded()
     places = [f"{folder}/test", f"{folder}/unittests"]
-    names = list_tests(lit, options + places)
+    names = list_tests(lit, options, places)
     if quick:
         names = [name for name in names if is_quick(name, recorded)]
         options = [*options, "--filter=^(" + "|".join(map(re.escape, names)) + ")$"]
