@@ -22,7 +22,7 @@ each under a line `==> N <==`.
 
 namespace {
 
-// Prints texts that grow at the same time, each as it comes once those before it are whole.
+/// Prints texts that grow at the same time, each as it comes once those before it are whole.
 class InOrder {
 public:
   explicit InOrder(bool titled) : titled(titled) {}
@@ -34,7 +34,7 @@ public:
     waiting[number].whole = true;
     print();
   }
-  // So that a message begins a line of its own.
+  /// So that a message begins a line of its own.
   void breakLine() {
     if (inLine)
       std::puts("");

@@ -38,7 +38,7 @@ A run that a signal stops saves its last step, and --resume goes on from it.)";
 
 namespace {
 
-// Of a run; the other commands have theirs.
+/// Of a run; the other commands have theirs.
 struct Arguments {
   std::string attention, data, out, device;
   std::vector<std::string> configs, overrides;
@@ -92,7 +92,7 @@ void addFlags(CLI::App &app, Arguments &arguments) {
   app.add_flag("--help-settings", arguments.helpSettings, "list every setting with its default, and exit");
 }
 
-// CLI11 would take them silently.
+/// CLI11 would take them silently.
 void refuseOptionsOfAnotherCommand(const CLI::App &app) {
   for (const CLI::App *command : app.get_subcommands())
     for (const CLI::Option *option : app.get_options())
@@ -101,7 +101,7 @@ void refuseOptionsOfAnotherCommand(const CLI::App &app) {
              ": its own options come behind it (taylor-train ", command->get_name(), " --help)");
 }
 
-// For each unknown option, the settings with a like name. Other commands than training take no --set.
+/// For each unknown option, the settings with a like name. Other commands than training take no --set.
 void nameSettings(const std::vector<std::string> &options) {
   for (const std::string &option : options)
     if (std::vector<std::string> keys = settingsLike(option); option.starts_with("--") && !keys.empty()) {

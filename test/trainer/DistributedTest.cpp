@@ -17,7 +17,7 @@ using namespace taylor::trainer;
 
 namespace {
 
-// As the launcher hands it on.
+/// As the launcher hands it on.
 World listeningWorld(int64_t size) {
   Listening listening = listenAnywhere();
   World world;

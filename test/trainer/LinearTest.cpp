@@ -14,7 +14,7 @@ double distance(const at::Tensor &a, const at::Tensor &b) {
   return ((a.to(at::kDouble) - b.to(at::kDouble)).norm() / b.to(at::kDouble).norm()).item<double>();
 }
 
-// Output and gradients against those of at::linear in fp64.
+/// Output and gradients against those of at::linear in fp64.
 void expectLinear(Apply apply, at::Tensor x, at::IntArrayRef weightShape, bool hasBias) {
   at::Tensor weight = at::randn(weightShape), bias = hasBias ? at::randn(weightShape[0]) : at::Tensor();
   std::vector<at::Tensor> ours{x, weight}, theirs;

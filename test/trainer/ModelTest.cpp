@@ -8,6 +8,7 @@
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Updates.h"
 #include "trainer/text/Recall.h"
+#include "trainer/training/BatchLoader.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
@@ -24,7 +25,7 @@ namespace {
 
 const Group alone;
 
-// A manifest's entry: axes "b h t d", sizes of channels from d, e, j.
+/// A manifest's entry: axes "b h t d", sizes of channels from d, e, j.
 runtime::TensorInfo info(const std::string &name, const std::string &axes, runtime::Source source) {
   runtime::TensorInfo info;
   info.name = name;
@@ -60,7 +61,7 @@ runtime::Source brought() {
   return source;
 }
 
-// A made-up attention with every kind of argument: sum over j of taps, gate, feature-major projections.
+/// A made-up attention with every kind of argument: sum over j of taps, gate, feature-major projections.
 AttentionFunction madeUp() {
   AttentionFunction attention;
   attention.inputs = {info("q", "b h t d", projection(false)), info("k", "b g u d", projection(false)),
@@ -532,7 +533,7 @@ TEST(Generation, SamplesFromTheKeptTokensOnly) {
   EXPECT_EQ(drawn(1e-300, 0, 1), (std::set<int64_t>{1}));
 }
 
-// What each token's probability is, by the definition and in double precision.
+/// What each token's probability is, by the definition and in double precision.
 std::vector<double> exactProbabilities(const std::vector<float> &logits, const SamplingOptions &options) {
   std::vector<size_t> order(logits.size());
   std::iota(order.begin(), order.end(), size_t(0));

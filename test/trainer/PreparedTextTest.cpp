@@ -123,7 +123,7 @@ TEST(Shards, LostFilesAreNoticed) {
                 "': No such file or directory");
 }
 
-// A folder as taylor-train prepare leaves it, of tokens that mean nothing.
+/// A folder as taylor-train prepare leaves it, of tokens that mean nothing.
 class PreparedText : public testing::Test {
 protected:
   PreparedText() {
@@ -143,7 +143,7 @@ protected:
     writeDescription(folder.path, {{"title", "nothing"}}, tokenizer, training.state(), validation.state());
     original = readFile(folder.path / "description.json");
   }
-  // The message for a description in which one member is another.
+  /// The message for a description in which one member is another.
   std::string messageWith(const char *pointer, const ordered_json &value) {
     ordered_json description = ordered_json::parse(original);
     ordered_json::json_pointer where(pointer);

@@ -65,7 +65,7 @@ std::vector<Found> recordsOf(const InputFile &file, const RecordOptions &options
   return found;
 }
 
-// From wherever a block ended the rest is read as it was in one go.
+/// From wherever a block ended the rest is read as it was in one go.
 void expectResumable(const InputFile &file, const RecordOptions &options, size_t blocks) {
   std::vector<std::pair<Cursor, size_t>> ends;
   std::vector<Found> all = recordsOf(file, options, {}, &ends);

@@ -14,7 +14,7 @@ std::string assemble(const std::string &header, size_t dataSize) {
   return std::string(reinterpret_cast<char *>(&length), 8) + header + std::string(dataSize, '\1');
 }
 
-// The message without the path, which changes from run to run.
+/// The message without the path, which changes from run to run.
 std::string message(const std::string &contents) {
   TemporaryFolder folder;
   std::string path = folder.write("x.safetensors", contents);

@@ -21,8 +21,8 @@ void writeShard(const TemporaryFolder &folder, int64_t number, const std::vector
 
 constexpr int64_t beginning = 1, end = 2;
 
-// Documents <s> .. </s> of these many tokens between the two, in shards of `each` documents; token k of
-// document n is 100 n + k.
+/// Documents <s> .. </s> of these many tokens between the two, in shards of `each` documents; token k of
+/// document n is 100 n + k.
 Tokens lengthTokens(const TemporaryFolder &folder, const std::vector<int64_t> &lengths, size_t each) {
   std::vector<uint16_t> tokens;
   std::vector<uint64_t> starts{0};
@@ -42,7 +42,7 @@ Tokens lengthTokens(const TemporaryFolder &folder, const std::vector<int64_t> &l
   return Tokens(folder.path, "t", shard);
 }
 
-// Tokens 0, 1, 2, .. in documents of 10, in one shard.
+/// Tokens 0, 1, 2, .. in documents of 10, in one shard.
 Tokens countingTokens(const TemporaryFolder &folder, int64_t count) {
   std::vector<uint16_t> tokens(count);
   std::iota(tokens.begin(), tokens.end(), 0);
@@ -267,8 +267,8 @@ TEST(Sampler, PackedSequencesKnowTheirDocuments) {
     }
 }
 
-// The batch of the paper's code (Trainer.prepare_data, then its masked labels), from the documents that were
-// drawn: rows of `positions` inputs and targets, fewer than context - 1 where the documents are short.
+/// The batch of the paper's code (Trainer.prepare_data, then its masked labels), from the documents that were
+/// drawn: rows of `positions` inputs and targets, fewer than context - 1 where the documents are short.
 struct PaperBatch {
   std::vector<std::vector<int64_t>> inputs, targets;
 };

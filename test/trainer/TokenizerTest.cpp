@@ -28,8 +28,8 @@ private:
   bool finished = false;
 };
 
-// A model as users have them: Llama-2's puts a blank before a text and has no fallback to bytes' pieces
-// of its own kind; one without pieces for bytes merges what it does not know.
+/// A model as users have them: Llama-2's puts a blank before a text and has no fallback to bytes' pieces
+/// of its own kind; one without pieces for bytes merges what it does not know.
 std::string train(bool prefix, bool bytes) {
   std::string model, text = license();
   Lines lines(text);

@@ -31,8 +31,8 @@ std::string dtypeOf(const at::Tensor &tensor) {
   }
 }
 
-// The type of a saved tensor that may be read into one of dtype `wanted`: the same, or for weights one that
-// f32 holds exactly.
+/// The type of a saved tensor that may be read into one of dtype `wanted`: the same, or for weights one that
+/// f32 holds exactly.
 std::optional<at::ScalarType> readableAs(const std::string &saved, const std::string &wanted, bool widens) {
   if (saved == wanted)
     return wanted == "F32" ? at::kFloat : at::kByte;
@@ -64,8 +64,8 @@ std::string shapeText(const std::vector<int64_t> &shape) {
 
 using Views = std::map<std::string, TensorView>;
 
-// Throws Error unless the tensors that were saved in `origin` are those given, by name, shape and dtype;
-// `widens`: or bf16 or fp16 in place of f32.
+/// Throws Error unless the tensors that were saved in `origin` are those given, by name, shape and dtype;
+/// `widens`: or bf16 or fp16 in place of f32.
 void requireTensors(const Views &saved, const std::string &origin,
                     const std::map<std::string, at::Tensor> &tensors, bool widens) {
   for (const auto &[name, tensor] : tensors) {
@@ -84,7 +84,7 @@ void requireTensors(const Views &saved, const std::string &origin,
       fail("unsupported tensor '", name, "' in '", origin, "': this model has none of that name");
 }
 
-// Copies saved tensors into those given, once all of them are known to fit.
+/// Copies saved tensors into those given, once all of them are known to fit.
 void readTensors(const Views &saved, const std::string &origin,
                  const std::map<std::string, at::Tensor> &tensors, bool widens) {
   requireTensors(saved, origin, tensors, widens);
@@ -117,7 +117,7 @@ std::map<int64_t, fs::path> checkpoints(const fs::path &folder) {
   return found;
 }
 
-// What a killed process left half-written.
+/// What a killed process left half-written.
 void removeLeftovers(const fs::path &folder) {
   std::error_code error;
   for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
@@ -125,7 +125,8 @@ void removeLeftovers(const fs::path &folder) {
       fs::remove_all(entry.path(), error);
 }
 
-// Under a hidden name first: a kill leaves nothing that looks like a checkpoint and is none. What went wrong.
+/// Under a hidden name first: a kill leaves nothing that looks like a checkpoint and is none. What went
+/// wrong.
 std::error_code removeCheckpoint(const fs::path &path) {
   std::error_code error;
   fs::path hidden = path.parent_path() / ("." + path.filename().string() + ".old");
@@ -135,10 +136,10 @@ std::error_code removeCheckpoint(const fs::path &path) {
   return error;
 }
 
-// What JSON has no word for is null.
+/// What JSON has no word for is null.
 double readNumber(const json &value, double null) { return value.is_null() ? null : value.get<double>(); }
 
-// Reads state.json, with one message for whatever is not there.
+/// Reads state.json, with one message for whatever is not there.
 class StateReader {
 public:
   StateReader(const std::string &content, const fs::path &checkpoint)
@@ -153,14 +154,14 @@ public:
            "before, or begin anew with --overwrite");
     return saved[name];
   }
-  // Counted by a run from 0 on; further than any run goes it would only overflow.
+  /// Counted by a run from 0 on; further than any run goes it would only overflow.
   int64_t count(const char *name) const {
     return require(name, text("a whole number from 0 to ", kMostTokens).c_str(), isCount<kMostTokens>);
   }
   int64_t steps(const char *name) const {
     return require(name, text("a whole number from 0 to ", kMostSteps).c_str(), isCount<kMostSteps>);
   }
-  // So too, except for what there has not been yet, -1.
+  /// So too, except for what there has not been yet, -1.
   int64_t stepOrNone(const char *name) const {
     return saved.is_object() && saved.contains(name) && saved[name] == -1 ? -1 : steps(name);
   }
@@ -196,7 +197,7 @@ private:
   fs::path path;
 };
 
-// Throws Error that says how a run would not be the one that it is to continue.
+/// Throws Error that says how a run would not be the one that it is to continue.
 void requireSameRun(const StateReader &saved, const fs::path &checkpoint, const TrainingState &expected) {
   const char *const anew = "; a run continues with what it began with (--overwrite starts anew)";
   std::string where = "the checkpoint '" + checkpoint.string() + "'";

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/checkpoint/HuggingFace.h"
+#include "dialect/AxisRole.h"
 #include "trainer/checkpoint/HuggingFaceFiles.h"
 #include "trainer/model/AttentionKernel.h"
 #include "trainer/support/Files.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <algorithm>
 #include <c10/core/GradMode.h>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -16,7 +18,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// x [B, H, T, D] turned by position in Hugging Face's layout: channel c pairs with c + D/2.
+/// x [B, H, T, D] turned by position in Hugging Face's layout: channel c pairs with c + D/2.
 at::Tensor rotate(const at::Tensor &x) {
   int64_t tokens = x.size(2), half = x.size(3) / 2;
   at::Tensor frequencies = at::pow(kRopeTheta, at::arange(half, at::kDouble) * (-1.0 / half));
@@ -33,12 +35,13 @@ std::vector<std::string> axisNames(const runtime::TensorInfo &info) {
   return names;
 }
 
-bool hasAxes(const runtime::TensorInfo &info, const std::vector<std::string> &names) {
-  return axisNames(info) == names;
+bool hasAxes(const runtime::TensorInfo &info, std::initializer_list<AxisRole> roles) {
+  auto is = [](const runtime::TensorAxis &axis, AxisRole role) { return axis.name == role; };
+  return std::equal(info.axes.begin(), info.axes.end(), roles.begin(), roles.end(), is);
 }
 
 bool isPlainProjection(const runtime::TensorInfo &info, const char *name,
-                       const std::vector<std::string> &axes) {
+                       std::initializer_list<AxisRole> axes) {
   return info.name == name && info.source.kind == runtime::Source::Kind::Projection && !info.source.bias &&
          hasAxes(info, axes);
 }
@@ -60,8 +63,8 @@ ordered_json describeInitial(const runtime::Initial &initial) {
   return {};
 }
 
-// What a model is built from: the manifest's description of the arguments, which Python then needs no
-// compiler for.
+/// What a model is built from: the manifest's description of the arguments, which Python then needs no
+/// compiler for.
 ordered_json describeInputs(const Model &model) {
   ordered_json inputs = ordered_json::array();
   for (const runtime::TensorInfo &info : model.attentionInputs()) {
@@ -76,7 +79,8 @@ ordered_json describeInputs(const Model &model) {
 }
 
 ordered_json describeSizes(const Model &model) {
-  ordered_json sizes = {{"h", model.settings().heads}, {"g", model.settings().keyValueHeads()}};
+  ordered_json sizes = {{nameOf(AxisRole::Head), model.settings().heads},
+                        {nameOf(AxisRole::KeyHead), model.settings().keyValueHeads()}};
   auto add = [&](const runtime::TensorInfo &info) {
     for (const runtime::TensorAxis &axis : info.axes)
       if (axis.isChannel())
@@ -91,11 +95,14 @@ ordered_json describeSizes(const Model &model) {
 } // namespace
 
 bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfig &config, bool bf16) {
-  if (attention.inputs.size() != 3 || !isPlainProjection(attention.inputs[0], "q", {"b", "h", "t", "d"}) ||
-      !isPlainProjection(attention.inputs[1], "k", {"b", "g", "u", "d"}) ||
-      !isPlainProjection(attention.inputs[2], "v", {"b", "g", "u", "e"}) ||
-      !hasAxes(attention.output, {"b", "h", "t", "e"}) || config.valueWidth() != config.headWidth() ||
-      config.headWidth() % 2 != 0 || config.hidden % config.heads != 0) // which LlamaConfig refuses
+  using enum AxisRole;
+  if (attention.inputs.size() != 3 ||
+      !isPlainProjection(attention.inputs[0], "q", {Batch, Head, Query, Channel}) ||
+      !isPlainProjection(attention.inputs[1], "k", {Batch, KeyHead, Key, Channel}) ||
+      !isPlainProjection(attention.inputs[2], "v", {Batch, KeyHead, Key, ValueChannel}) ||
+      !hasAxes(attention.output, {Batch, Head, Query, ValueChannel}) ||
+      config.valueWidth() != config.headWidth() || config.headWidth() % 2 != 0 ||
+      config.hidden % config.heads != 0) // which LlamaConfig refuses
     return false;
   c10::NoGradGuard noGrad;
   at::Generator generator = at::detail::createCPUGenerator(1);

@@ -23,8 +23,8 @@ std::string shown(const json &value) {
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
-// What a field of Llama's configuration may say, since the model here can do nothing else; it may also be
-// null or missing.
+/// What a field of Llama's configuration may say, since the model here can do nothing else; it may also be
+/// null or missing.
 struct OnlyValue {
   const char *name;
   json value;
@@ -48,12 +48,12 @@ const std::vector<OnlyValue> &onlyValues() {
   return values;
 }
 
-// Those that concern what is around the attention.
+/// Those that concern what is around the attention.
 const std::set<std::string> kOfWeights = {
     "mlp_bias",          "hidden_act", "pretraining_tp", "quantization_config", "add_cross_attention",
     "is_encoder_decoder"};
 
-// Said of a model and no matter to what it computes.
+/// Said of a model and no matter to what it computes.
 const std::set<std::string> kPassedOver = {"architectures",
                                            "model_type",
                                            "auto_map",
@@ -146,7 +146,7 @@ public:
         fail("unsupported architecture ", shown(name), " in '", origin,
              "'; expected \"LlamaForCausalLM\" or ", "\"TaylorForCausalLM\", as taylor-train writes it");
   }
-  // The same of another model's folder whose weights alone are taken: its attention does not matter.
+  /// The same of another model's folder whose weights alone are taken: its attention does not matter.
   void checkOnlyValuesOfWeights() {
     for (const auto &[name, value, reason] : onlyValues())
       if (kOfWeights.contains(name) && config.contains(name) && !config[name].is_null() &&
@@ -177,7 +177,7 @@ public:
       if (type != "full_attention")
         refuse("layer_types", type, "full_attention", "all layers have the same attention");
   }
-  // Names that neither this reader nor Llama's configuration knows.
+  /// Names that neither this reader nor Llama's configuration knows.
   std::vector<std::string> unknown() {
     std::vector<std::string> names;
     for (const auto &[name, value] : config.items()) {
@@ -199,7 +199,7 @@ private:
            "'; pass the folder of a checkpoint that taylor-train saved");
     return object[name];
   }
-  // {"rope_type": "default"} scales nothing.
+  /// {"rope_type": "default"} scales nothing.
   bool isDefaultRope(const std::string &name) {
     if (name != "rope_scaling" || !config[name].is_object())
       return false;

@@ -22,8 +22,8 @@ fs::path findCheckpoint(const fs::path &folder) {
 
 namespace {
 
-// The specification's file of a checkpoint, or the text that config.json has of it, as in a folder that
-// `transformers` wrote.
+/// The specification's file of a checkpoint, or the text that config.json has of it, as in a folder that
+/// `transformers` wrote.
 AttentionConfig attentionOf(const ModelDescription &description, const fs::path &checkpoint,
                             const LoadOptions &options) {
   AttentionConfig config;
@@ -78,8 +78,8 @@ int64_t requireVocabulary(const ModelDescription &description, const Tokenizer &
   return description.vocabulary;
 }
 
-// Compiled for the model, once that is known to be the one of these weights: sizes come from config.json,
-// which anyone may have written.
+/// Compiled for the model, once that is known to be the one of these weights: sizes come from config.json,
+/// which anyone may have written.
 AttentionFunction compileFor(const AttentionConfig &attention, const ModelDescription &description,
                              const Weights &weights, const fs::path &checkpoint, const LoadOptions &options) {
   AttentionFunction function =

@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMaximalHeader = 100'000'000; // the limit of the reference implementation
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-// The product of the sizes, or -1 where it overflows.
+/// The product of the sizes, or -1 where it overflows.
 int64_t elements(const std::vector<int64_t> &shape) {
   int64_t product = 1;
   for (int64_t size : shape)
@@ -31,9 +31,9 @@ bool isNaturals(const json &value) {
          });
 }
 
-// Accepts an object in which no name of the outermost level stands twice, since only one of the two would be
-// seen, and without nesting that the format has no use for. (A callback of json::parse would tell the same,
-// but the library then looks at all names again after each.)
+/// Accepts an object in which no name of the outermost level stands twice, since only one of the two would be
+/// seen, and without nesting that the format has no use for. (A callback of json::parse would tell the same,
+/// but the library then looks at all names again after each.)
 class HeaderCheck : public nlohmann::json_sax<json> {
 public:
   bool null() override { return true; }
@@ -57,8 +57,8 @@ private:
   std::unordered_set<std::string> names;
 };
 
-// The format wants an object from the first byte on and nothing after it but blanks; what another reader
-// would see in a longer header is refused.
+/// The format wants an object from the first byte on and nothing after it but blanks; what another reader
+/// would see in a longer header is refused.
 json parseHeader(std::string_view header, const std::string &origin) {
   size_t end = header.find_last_not_of(' ') + 1;
   HeaderCheck check;

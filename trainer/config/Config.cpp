@@ -23,8 +23,8 @@ void requireWithin(int64_t least, int64_t most, const char *key, int64_t value) 
   require(value <= most, key, text("at most ", most).c_str(), text(value));
 }
 
-// Not for numbers that mean nothing where they are huge, or not finite: an epsilon that all else disappears
-// in.
+/// Not for numbers that mean nothing where they are huge, or not finite: an epsilon that all else disappears
+/// in.
 void requirePositive(double most, const char *key, double value) {
   require(value > 0 && value <= most, key, text("positive and at most ", most).c_str(), formatExactly(value));
 }
@@ -333,7 +333,7 @@ Settings Config::settings() {
   return s;
 }
 
-// Whose tokens can be counted, also where all evaluations are counted in.
+/// Whose tokens can be counted, also where all evaluations are counted in.
 static void requireCountable(const TrainConfig &train, const EvaluationConfig &evaluation) {
   int64_t tokens = train.batch * train.context; // at most 2^51
   if (tokens > kMostTokens / train.steps)
@@ -353,7 +353,7 @@ void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context) {
          " tokens, keys with values and each key once more, but got ", context);
 }
 
-// What a sampler would refuse, later: once the text is there, and in a queue after the runs before it.
+/// What a sampler would refuse, later: once the text is there, and in a queue after the runs before it.
 static void checkSampler(const DataConfig &data, const TrainConfig &train) {
   if (data.sampler == "documents") {
     if (train.batch % data.groups != 0)

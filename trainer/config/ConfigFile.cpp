@@ -109,8 +109,8 @@ template <typename T> bool parseNumber(std::string value, T &result) {
   return error == std::errc() && end == value.data() + value.size() && !value.empty();
 }
 
-// An override is text: what it means depends on the field, so that strings need no quotes on a command line.
-// A key without a section is a free parameter of the specification, as in the compiler's own --set order=10.
+/// An override is text: what it means depends on the field, so that strings need no quotes on a command line.
+/// A key without a section is a free parameter of the specification, as in the compiler's own --set order=10.
 void readOverride(const std::string &assignment, const Settings &settings,
                   std::map<std::string, std::string> &places) {
   size_t equals = assignment.find('=');
@@ -154,7 +154,7 @@ void readOverride(const std::string &assignment, const Settings &settings,
              found->value);
 }
 
-// A top-level string of a file, which is taken out of the table; nothing where the file has none.
+/// A top-level string of a file, which is taken out of the table; nothing where the file has none.
 std::optional<std::pair<std::string, std::string>> takeWord(toml::table &table, const char *key,
                                                             const std::string &file) {
   const toml::node *node = table.get(key);
@@ -168,8 +168,8 @@ std::optional<std::pair<std::string, std::string>> takeWord(toml::table &table, 
   return std::pair(word, where);
 }
 
-// The file's base, its preset and its own settings over what `config` has. `readers`: the files that lead
-// here.
+/// The file's base, its preset and its own settings over what `config` has. `readers`: the files that lead
+/// here.
 void readFileOver(const std::string &file, Config &config, std::vector<std::string> readers) {
   if (!std::filesystem::is_regular_file(file))
     fail("expected a configuration file, but '", file, "' ",

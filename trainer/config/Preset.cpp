@@ -5,10 +5,10 @@ namespace taylor::trainer {
 
 namespace {
 
-// As the paper's published code trains (arXiv 2507.23632, its train.py), where that and its appendix D differ
-// too: one GPU's half of the batch is a group, updates count from 0 to 100 000 (one more than there are
-// steps), and the rate falls towards a horizon of a million steps. Its loss scale, which bf16 does not need,
-// leaves updates out whose gradients are not finite. Gated variants add optimizer.clip = 1.
+/// As the paper's published code trains (arXiv 2507.23632, its train.py), where that and its appendix D
+/// differ too: one GPU's half of the batch is a group, updates count from 0 to 100 000 (one more than there
+/// are steps), and the rate falls towards a horizon of a million steps. Its loss scale, which bf16 does not
+/// need, leaves updates out whose gradients are not finite. Gated variants add optimizer.clip = 1.
 void applyPaper(Config &config) {
   ModelConfig &model = config.model;
   model.hidden = 1024;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMostParts = 32;
 
-// The byte after the string that begins at `begin`, or the end of the text.
+/// The byte after the string that begins at `begin`, or the end of the text.
 size_t endOfString(std::string_view text, size_t begin) {
   std::string quote(text.substr(begin, 1));
   if (text.substr(begin).starts_with(quote + quote + quote))

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kFirstBucket = int64_t(1) << 20, kBucket = int64_t(25) << 20; // bytes
 
-// Without a hook the Reducer takes means.
+/// Without a hook the Reducer takes means.
 class Sum : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
 public:
   using CppCommHookInterface::CppCommHookInterface;

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// How long a collective waits for a process that lives, but does not come: for one that evaluates or saves.
+/// How long a collective waits for a process that lives, but does not come: for one that evaluates or saves.
 constexpr seconds kCollectiveTimeout{1800};
 constexpr seconds kLeaveTimeout{30};
 constexpr size_t kBroadcastBuffer = size_t(25) << 20; // bytes of tensors that travel together
@@ -57,14 +57,14 @@ c10::intrusive_ptr<c10d::Store> openStore(const World &world, seconds patience) 
   }
 }
 
-// A connection of its own to the same keys below `prefix`.
+/// A connection of its own to the same keys below `prefix`.
 c10::intrusive_ptr<c10d::Store> another(c10d::Store &store, const char *prefix, seconds timeout) {
   c10::intrusive_ptr<c10d::Store> clone = store.clone();
   clone->setTimeout(timeout);
   return c10::make_intrusive<c10d::PrefixStore>(prefix, clone);
 }
 
-// Throws Error that says which processes from `rank` on are not there.
+/// Throws Error that says which processes from `rank` on are not there.
 [[noreturn]] void failMissing(c10d::Store &store, const World &world, int64_t rank, seconds patience) {
   std::string place = text(world.masterAddress, ":", world.masterPort), missing;
   try {
@@ -79,7 +79,7 @@ c10::intrusive_ptr<c10d::Store> another(c10d::Store &store, const char *prefix, 
        patience.count(), " s; see what they say, or raise run.join_timeout");
 }
 
-// Waits for all; their hosts.
+/// Waits for all; their hosts.
 std::vector<std::string> meet(c10d::Store &store, const World &world, seconds patience) {
   store.set(hereOf(world.rank), hostName());
   Elapsed elapsed(text("waiting for ", world.size, " processes"));

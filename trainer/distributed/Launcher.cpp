@@ -23,8 +23,8 @@ namespace taylor::trainer {
 
 namespace {
 
-// How long the others have to end once one has failed, and how long all have once a signal asked them to: for
-// a step and a checkpoint.
+/// How long the others have to end once one has failed, and how long all have once a signal asked them to:
+/// for a step and a checkpoint.
 constexpr auto kFailurePatience = std::chrono::seconds(5), kSignalPatience = std::chrono::seconds(300);
 
 [[noreturn]] void become(int64_t rank, int64_t count, const Listening &listening, char **arguments) {

@@ -7,9 +7,9 @@ namespace taylor::trainer {
 
 namespace {
 
-// TCPStore's server refuses values of more than 8 MiB.
+/// TCPStore's server refuses values of more than 8 MiB.
 constexpr size_t kPieceSize = size_t(4) << 20;
-// What may lie in the store of broadcasts, which their root does not wait for.
+/// What may lie in the store of broadcasts, which their root does not wait for.
 constexpr int64_t kMostShared = int64_t(64) << 20;
 
 std::span<std::byte> bytesOf(const at::Tensor &tensor) {
@@ -18,7 +18,7 @@ std::span<std::byte> bytesOf(const at::Tensor &tensor) {
 
 std::string pieceOf(const std::string &key, size_t piece) { return key + "/" + std::to_string(piece); }
 
-// A tensor that this backend takes, checked in the caller's thread.
+/// A tensor that this backend takes, checked in the caller's thread.
 const at::Tensor &checked(const at::Tensor &tensor) {
   TORCH_CHECK(tensor.device().is_cpu() && tensor.is_contiguous(),
               "requires a contiguous tensor on the processor");
@@ -27,7 +27,7 @@ const at::Tensor &checked(const at::Tensor &tensor) {
 
 } // namespace
 
-// An operation that somebody waits for.
+/// An operation that somebody waits for.
 class StoreBackend::Pending : public c10d::Work {
 public:
   Pending(int rank, c10d::OpType type)

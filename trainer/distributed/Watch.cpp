@@ -8,7 +8,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// What one may do about a process that is lost, and not about one that failed for a reason.
+/// What one may do about a process that is lost, and not about one that failed for a reason.
 constexpr const char *kWayOut =
     "; all processes end, checkpoints are whole, and --resume goes on from the last one";
 const std::string kFailed = "failed"; // REASON separator SENTENCE

@@ -23,7 +23,7 @@ std::optional<std::string> variable(const char *name) {
   return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-// A number in [least, most].
+/// A number in [least, most].
 int64_t number(const char *name, const std::string &value, int64_t least, int64_t most) {
   int64_t result = 0;
   auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);

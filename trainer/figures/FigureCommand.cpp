@@ -101,7 +101,7 @@ static fs::path requireFile(const fs::path &path, const char *what) {
 
 using Folders = std::vector<std::vector<std::vector<fs::path>>>; // [panel][run][seed]
 
-// What a figure's folder gets in addition to its runs.
+/// What a figure's folder gets in addition to its runs.
 struct Drawn {
   std::string rows, results, script;
 };
@@ -120,18 +120,18 @@ static Drawn drawPoints(const Figure &figure, const Folders &folders) {
   return {printPoints(figure, points), printPointResults(figure, points), printPointPlot(figure, points)};
 }
 
-// What is to be trained, and where each run of a panel lies.
+/// What is to be trained, and where each run of a panel lies.
 struct Planned {
   std::vector<QueuedRun> queue;
   Folders folders;
 };
 
-// By its last component, however the path ends.
+/// By its last component, however the path ends.
 static std::string nameText(const fs::path &path) {
   return path.empty() ? kHeadersTitle : (path / "").parent_path().filename().string();
 }
 
-// The files of a run's settings, one over the other.
+/// The files of a run's settings, one over the other.
 static std::vector<std::string> configsOf(const Figure &figure, const FigurePanel &panel,
                                           const FigureRun &run, const fs::path &scale) {
   std::vector<std::string> configs = {run.config.string()};
@@ -142,7 +142,7 @@ static std::vector<std::string> configsOf(const Figure &figure, const FigurePane
   return configs;
 }
 
-// By --set data.path runs that read several texts would all read one, and panels would show the same.
+/// By --set data.path runs that read several texts would all read one, and panels would show the same.
 static void refuseOneText(const Figure &figure, const FigureOptions &options, const fs::path &scale) {
   auto isPath = [](const std::string &setting) { return setting.starts_with("data.path="); };
   if (std::none_of(options.overrides.begin(), options.overrides.end(), isPath))
@@ -158,7 +158,7 @@ static void refuseOneText(const Figure &figure, const FigureOptions &options, co
     }
 }
 
-// Its title is the label; of a line of points, which has many runs of one label, the run's name.
+/// Its title is the label; of a line of points, which has many runs of one label, the run's name.
 static QueuedRun planRun(const Figure &figure, const FigurePanel &panel, const FigureRun &run, int64_t seed,
                          const FigureOptions &options, const fs::path &scale, const fs::path &folder) {
   std::vector<std::string> configs = configsOf(figure, panel, run, scale),
@@ -180,8 +180,8 @@ static QueuedRun planRun(const Figure &figure, const FigurePanel &panel, const F
   return made;
 }
 
-// Seed by seed, so that a figure can be drawn as soon as every run has one. Names panels by their text where
-// they have no title. Throws Error for whatever is wrong with any of the configurations.
+/// Seed by seed, so that a figure can be drawn as soon as every run has one. Names panels by their text where
+/// they have no title. Throws Error for whatever is wrong with any of the configurations.
 static Planned planRuns(Figure &figure, const FigureOptions &options, const fs::path &scale,
                         const fs::path &out) {
   Planned planned;
@@ -209,7 +209,7 @@ static Planned planRuns(Figure &figure, const FigureOptions &options, const fs::
   return planned;
 }
 
-// What a run reads is there. Said before the first one begins, which may take days.
+/// What a run reads is there. Said before the first one begins, which may take days.
 static void requireFiles(const std::vector<QueuedRun> &runs) {
   for (const QueuedRun &run : runs) {
     const Config &config = run.config;
@@ -238,7 +238,7 @@ static void listRuns(const std::vector<QueuedRun> &runs) {
   }
 }
 
-// What is drawn without being trained. `file`: of a run, what is drawn of it.
+/// What is drawn without being trained. `file`: of a run, what is drawn of it.
 static void requireRuns(const std::vector<QueuedRun> &runs, const char *file) {
   for (const QueuedRun &run : runs) {
     requireSameRun(run.folder, run.config);

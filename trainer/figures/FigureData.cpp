@@ -41,8 +41,8 @@ Losses readLosses(const fs::path &folder) {
   return losses;
 }
 
-// Means over bins of `width` steps; a bin stands at its last step. Steps whose loss was not finite, and whose
-// update was left out therefore, are not counted: a bin is NaN where it has no other.
+/// Means over bins of `width` steps; a bin stands at its last step. Steps whose loss was not finite, and
+/// whose update was left out therefore, are not counted: a bin is NaN where it has no other.
 Series binned(const Series &series, int64_t width) {
   std::map<int64_t, std::pair<double, int64_t>> sums;
   for (auto [step, loss] : series) {
@@ -56,7 +56,7 @@ Series binned(const Series &series, int64_t width) {
   return means;
 }
 
-// Steps that all seeds have; NaN where it is one of them.
+/// Steps that all seeds have; NaN where it is one of them.
 std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
   std::vector<CurvePoint> points;
   for (auto [step, first] : seeds[0]) {
@@ -80,8 +80,8 @@ std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
   return points;
 }
 
-// What a picture shows: all losses after the first tenth of the steps, whose fall would leave no room for
-// differences; of all steps where none after it is finite.
+/// What a picture shows: all losses after the first tenth of the steps, whose fall would leave no room for
+/// differences; of all steps where none after it is finite.
 std::string printRange(const std::vector<const std::vector<CurvePoint> *> &curves) {
   int64_t last = 1;
   for (const std::vector<CurvePoint> *points : curves)
@@ -101,7 +101,7 @@ std::string printRange(const std::vector<const std::vector<CurvePoint> *> &curve
   return text("set xrange [0:", last, "]\nset yrange [1:10]\n"); // gnuplot finds none here
 }
 
-// Rows of numbers for a curve, which an empty row interrupts where losses are not finite.
+/// Rows of numbers for a curve, which an empty row interrupts where losses are not finite.
 std::string printBlock(const std::vector<CurvePoint> &points) {
   std::string out;
   bool gap = true;
@@ -117,7 +117,7 @@ std::string printBlock(const std::vector<CurvePoint> &points) {
 
 constexpr const char *kNotFinite = "not finite";
 
-// In `format`.
+/// In `format`.
 std::string printLoss(const char *format, double loss) {
   return std::isnan(loss) ? kNotFinite : formatNumber(format, loss);
 }
@@ -167,7 +167,7 @@ std::string printCurves(const Figure &figure, const std::vector<std::vector<Curv
   return out + "\n";
 }
 
-// "MEAN | LEAST to LARGEST", each in `format`; what is not finite lies above all numbers.
+/// "MEAN | LEAST to LARGEST", each in `format`; what is not finite lies above all numbers.
 static std::string printSpread(const char *format, const std::vector<double> &values) {
   auto isBelow = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
   auto [least, largest] = std::minmax_element(values.begin(), values.end(), isBelow);
@@ -194,8 +194,8 @@ std::string printResults(const Figure &figure, const std::vector<std::vector<Cur
   return out;
 }
 
-// Each curve is a block of numbers in the script, so that a picture needs no other file; a band shows the
-// range over seeds.
+/// Each curve is a block of numbers in the script, so that a picture needs no other file; a band shows the
+/// range over seeds.
 std::string printFigurePlot(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
   std::string out = beginPicture(curves.size(), /*rows=*/2) + R"(set logscale y
 set format y "%.4g"

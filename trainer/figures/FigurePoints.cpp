@@ -32,8 +32,8 @@ std::optional<double> numberOf(const nlohmann::json &summary, const std::string 
   return std::nullopt;
 }
 
-// A number that no run has may be one that others have, such as an order, and makes level lines; one that
-// nothing is called is a slip.
+/// A number that no run has may be one that others have, such as an order, and makes level lines; one that
+/// nothing is called is a slip.
 void requireKnown(const FigurePanel &panel, const std::vector<FigurePoint> &points,
                   const std::vector<std::vector<fs::path>> &folders) {
   if (std::any_of(points.begin(), points.end(), [](const FigurePoint &point) { return point.x.has_value(); }))
@@ -53,7 +53,7 @@ std::pair<double, double> range(const FigurePoint &point) {
   return {*least, *largest};
 }
 
-// Labels in the order in which they come.
+/// Labels in the order in which they come.
 std::vector<std::string> labels(const std::vector<FigurePoint> &points) {
   std::vector<std::string> found;
   for (const FigurePoint &point : points)
@@ -62,7 +62,7 @@ std::vector<std::string> labels(const std::vector<FigurePoint> &points) {
   return found;
 }
 
-// Whether x spans so much that its logarithm is drawn.
+/// Whether x spans so much that its logarithm is drawn.
 bool isWide(const std::vector<FigurePoint> &points) {
   double least = INFINITY, largest = 0;
   for (const FigurePoint &point : points)

@@ -19,9 +19,9 @@ namespace taylor::trainer {
 
 namespace {
 
-// Waits for the child, to which the first signal that comes is handed on: it is in a group of its own, so
-// that Ctrl-C does not reach it twice (a second one would end it at once). A signal does not end waitpid,
-// since its handler restarts calls: hence no call that waits.
+/// Waits for the child, to which the first signal that comes is handed on: it is in a group of its own, so
+/// that Ctrl-C does not reach it twice (a second one would end it at once). A signal does not end waitpid,
+/// since its handler restarts calls: hence no call that waits.
 int waitFor(pid_t child) {
   bool forwarded = false;
   int status = 0;
@@ -107,7 +107,7 @@ private:
     return status;
   }
 
-  // The run's exit status; nothing where another process has it.
+  /// The run's exit status; nothing where another process has it.
   std::optional<int> make(size_t i) {
     const QueuedRun &run = runs[i];
     requireSameRun(run.folder, run.config);

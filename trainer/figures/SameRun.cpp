@@ -8,8 +8,8 @@ namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
-// Where a run is, how it is computed, how often it is saved, and what is told of it. log.state is not among
-// these: a figure draws what it measures. The specification's path is not either: its text counts.
+/// Where a run is, how it is computed, how often it is saved, and what is told of it. log.state is not among
+/// these: a figure draws what it measures. The specification's path is not either: its text counts.
 static bool changesResults(const std::string &key) {
   static const char *const others[] = {"run.folder",
                                        "run.threads",

@@ -20,7 +20,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// A text on its way.
+/// A text on its way.
 struct Continuation {
   explicit Continuation(const Tokenizer &tokenizer) : stream(tokenizer) {}
   GeneratedText result;
@@ -32,7 +32,7 @@ struct Continuation {
   bool ended = false;
 };
 
-// Texts of which the model has seen equally many tokens (any number, where their states can be joined).
+/// Texts of which the model has seen equally many tokens (any number, where their states can be joined).
 struct TextGroup {
   std::vector<std::shared_ptr<Continuation>> texts;
   SequenceGroup memory;
@@ -67,13 +67,13 @@ public:
   GenerationSpeed run();
 
 private:
-  // Prompts in the places of texts that ended.
+  /// Prompts in the places of texts that ended.
   void admit();
-  // Computes the hidden state of each text's last token, [texts, C], and samples from it.
+  /// Computes the hidden state of each text's last token, [texts, C], and samples from it.
   void advance(std::vector<TextGroup *> some);
   void append(Continuation &text, const at::Tensor &logits);
   void show(Continuation &text);
-  // Leaves ended texts out, joins what can be, and begins those again that have outgrown the context.
+  /// Leaves ended texts out, joins what can be, and begins those again that have outgrown the context.
   void regroup();
   TextGroup join(const std::vector<const TextGroup *> &some) const;
 

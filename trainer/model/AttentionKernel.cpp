@@ -11,8 +11,8 @@ namespace taylor::trainer {
 
 namespace {
 
-// The runtime says so where it takes long. What it says of the option --documents has the trainer's name for
-// it added.
+/// The runtime says so where it takes long. What it says of the option --documents has the trainer's name for
+/// it added.
 taylor::Attention compile(const taylor::AttentionOptions &options) {
   try {
     return taylor::Attention(options);
@@ -26,8 +26,8 @@ taylor::Attention compile(const taylor::AttentionOptions &options) {
   }
 }
 
-// Throws Error for a specification that is causal unless documents are kept apart: what it reads of a whole
-// text, size(u), is then a document's, and so a reduction over tokens to come.
+/// Throws Error for a specification that is causal unless documents are kept apart: what it reads of a whole
+/// text, size(u), is then a document's, and so a reduction over tokens to come.
 void requireBidirectional(taylor::AttentionOptions options, const std::string &name, const fs::path &path,
                           const std::string &text) {
   options.documents = false;

@@ -18,7 +18,7 @@ const std::vector<Gpu> &knownGpus() {
   return gpus;
 }
 
-// In capital letters.
+/// In capital letters.
 static std::set<std::string> wordsOf(const std::string &name) {
   std::set<std::string> words;
   std::string word;

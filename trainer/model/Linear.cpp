@@ -24,7 +24,7 @@ std::optional<c10::OperatorHandle> findPointwise() {
   return c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
 }
 
-// a b^T of matrices in any layout.
+/// a b^T of matrices in any layout.
 at::Tensor product(const at::Tensor &a, const at::Tensor &b) {
   static const auto pointwise = findPointwise().value().typed<Pointwise>();
   return pointwise.call(a, b, std::nullopt, "none", Scalars(), "");
@@ -46,8 +46,8 @@ struct OneDnnProduct : torch::autograd::Function<OneDnnProduct> {
   }
 };
 
-// Below this one call costs more than it saves (an EPYC with AVX-512, two threads, 2026-11-24: 128 x 64 x 64
-// takes 15 us instead of 9, 128 x 256 x 256 108 instead of 159, 16 x 512 x 1408 332 instead of 176).
+/// Below this one call costs more than it saves (an EPYC with AVX-512, two threads, 2026-11-24: 128 x 64 x 64
+/// takes 15 us instead of 9, 128 x 256 x 256 108 instead of 159, 16 x 512 x 1408 332 instead of 176).
 bool isLarge(const at::Tensor &x, const at::Tensor &weight) {
   constexpr int64_t leastRows = 128, leastProducts = int64_t(1) << 22;
   int64_t rows = x.numel() / std::max<int64_t>(x.size(-1), 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/model/Model.h"
+#include "dialect/AxisRole.h"
 #include "trainer/model/Linear.h"
 #include "trainer/model/Recompute.h"
 #include "trainer/support/Error.h"
@@ -19,24 +20,24 @@ using runtime::Source;
 using runtime::TensorAxis;
 using runtime::TensorInfo;
 
-// More would not be addressed, with model.hidden of them for each.
+/// More would not be addressed, with model.hidden of them for each.
 constexpr int64_t kMostFeatures = int64_t(1) << 40;
 
-bool isToken(const TensorAxis &axis) { return axis.name == "t" || axis.name == "u"; }
+bool isToken(const TensorAxis &axis) { return axis.name == AxisRole::Query || axis.name == AxisRole::Key; }
 
 int64_t batchAxis(const TensorInfo &info) {
   for (size_t i = 0; i < info.axes.size(); ++i)
-    if (info.axes[i].name == "b")
+    if (info.axes[i].name == AxisRole::Batch)
       return int64_t(i);
   return -1;
 }
 
-// The order of the array's axes as places in [b, token, the other axes]; for a permute from there.
+/// The order of the array's axes as places in [b, token, the other axes]; for a permute from there.
 std::vector<int64_t> placesOfAxes(const TensorInfo &info) {
   std::vector<int64_t> places;
   int64_t next = 2;
   for (const TensorAxis &axis : info.axes)
-    places.push_back(axis.name == "b" ? 0 : isToken(axis) ? 1 : next++);
+    places.push_back(axis.name == AxisRole::Batch ? 0 : isToken(axis) ? 1 : next++);
   return places;
 }
 
@@ -47,11 +48,11 @@ std::vector<int64_t> inverse(const std::vector<int64_t> &permutation) {
   return result;
 }
 
-// A projected array has one batch and one token axis: that is what a linear map of [B, T, C] gives.
+/// A projected array has one batch and one token axis: that is what a linear map of [B, T, C] gives.
 void checkProjected(const TensorInfo &info, const char *what) {
   int batches = 0, tokens = 0;
   for (const TensorAxis &axis : info.axes) {
-    batches += axis.name == "b";
+    batches += axis.name == AxisRole::Batch;
     tokens += isToken(axis);
   }
   if (batches != 1 || tokens != 1)
@@ -72,7 +73,7 @@ void checkInput(const TensorInfo &info) {
   if (info.source.kind == Source::Kind::Projection)
     return checkProjected(info, "argument");
   for (const TensorAxis &axis : info.axes)
-    if (axis.name == "b" || isToken(axis))
+    if (axis.name == AxisRole::Batch || isToken(axis))
       fail("unsupported axis '", axis.name, "' of the learned argument '%", info.name,
            "': its size is not known when a model is built");
 }
@@ -174,7 +175,7 @@ Model::Layer Model::createLayer(int64_t index) {
     std::vector<int64_t> shape;
     int64_t features = 1;
     for (const TensorAxis &axis : info.axes) {
-      if (axis.name == "b" || isToken(axis))
+      if (axis.name == AxisRole::Batch || isToken(axis))
         continue;
       shape.push_back(axisSize(axis));
       if (shape.back() > 0 && features > kMostFeatures / shape.back())
@@ -190,7 +191,7 @@ Model::Layer Model::createLayer(int64_t index) {
   }
   int64_t features = 1;
   for (const TensorAxis &axis : attention.output.axes)
-    if (axis.name != "b" && !isToken(axis)) {
+    if (axis.name != AxisRole::Batch && !isToken(axis)) {
       if (axisSize(axis) > 0 && features > kMostFeatures / axisSize(axis))
         fail("unsupported sizes: the specification's output has more than 2^40 elements for a token");
       features *= axisSize(axis);
@@ -207,7 +208,7 @@ Model::Layer Model::createLayer(int64_t index) {
 int64_t Model::axisSize(const TensorAxis &axis) const {
   if (axis.isChannel())
     return axis.size;
-  return axis.name == "h" ? config.heads : config.keyValueHeads();
+  return axis.name == AxisRole::Head ? config.heads : config.keyValueHeads();
 }
 
 std::string Model::checksum() const {
@@ -249,7 +250,7 @@ at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, const at::Tens
     }
     std::vector<int64_t> shape = {x.size(0), x.size(1)};
     for (const TensorAxis &axis : info.axes)
-      if (axis.name != "b" && !isToken(axis))
+      if (axis.name != AxisRole::Batch && !isToken(axis))
         shape.push_back(axisSize(axis));
     at::Tensor projected = linear(x, layer.projections[i]).view(shape).permute(placesOfAxes(info));
     inputs.push_back(projected.to(scalarType(info.dtype)));

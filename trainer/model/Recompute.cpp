@@ -16,7 +16,7 @@ struct PartHolder : torch::CustomClassHolder {
 };
 
 struct Recomputed : torch::autograd::Function<Recomputed> {
-  // Called without gradients, as any Function is.
+  /// Called without gradients, as any Function is.
   static at::Tensor forward(torch::autograd::AutogradContext *context, const at::Tensor &x,
                             const c10::intrusive_ptr<PartHolder> &holder) {
     context->save_for_backward({x});

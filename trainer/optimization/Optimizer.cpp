@@ -9,7 +9,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// The moments of a parameter, before the first update.
+/// The moments of a parameter, before the first update.
 std::array<at::Tensor, 3> emptyMoments(const at::Tensor &value, at::Device device) {
   at::TensorOptions options = value.options().device(device).requires_grad(false);
   return {at::zeros(value.sizes(), options), at::zeros(value.sizes(), options), at::zeros({}, options)};

@@ -2,7 +2,7 @@
 #ifndef TAYLOR_TRAINER_OPTIMIZATION_UPDATES_H
 #define TAYLOR_TRAINER_OPTIMIZATION_UPDATES_H
 #include "trainer/distributed/GradientReducer.h"
-#include "trainer/optimization/Batches.h"
+#include "trainer/optimization/Batch.h"
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Outliers.h"
 

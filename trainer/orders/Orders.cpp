@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kHighestOrder = 100; // the paper's code measures 0..99
 
-// The folder of the results; refused before anything is computed where it cannot be made.
+/// The folder of the results; refused before anything is computed where it cannot be made.
 fs::path checkOut(const OrdersOptions &options) {
   fs::path folder = options.out.empty() ? fs::path(options.checkpoint) / "orders" : fs::path(options.out);
   requireFolder(folder, "the results", "--out FOLDER");
@@ -47,7 +47,7 @@ struct Text {
   std::vector<int64_t> tokens; // documents one after another, each <s> ... </s>
 };
 
-// Of prepared text what was kept for validation, where there is such.
+/// Of prepared text what was kept for validation, where there is such.
 Text readPreparedTokens(const std::string &path, const Tokenizer &tokenizer, int64_t wanted) {
   PreparedText prepared = readPreparedText(path, /*verify=*/false, /*threads=*/1);
   if (prepared.tokenizer->model() != tokenizer.model())
@@ -59,8 +59,8 @@ Text readPreparedTokens(const std::string &path, const Tokenizer &tokenizer, int
   return text;
 }
 
-// As many tokens as wanted, or all there are, from files in an order given by their names' hashes: the first
-// ones of a folder may all be of one kind.
+/// As many tokens as wanted, or all there are, from files in an order given by their names' hashes: the first
+/// ones of a folder may all be of one kind.
 Text readTokens(const std::string &path, const fs::path &checkpoint, const Tokenizer &tokenizer,
                 int64_t wanted) {
   if (!path.empty() && isPreparedText(path))
@@ -90,7 +90,7 @@ Text readTokens(const std::string &path, const fs::path &checkpoint, const Token
   return text;
 }
 
-// What text there is where none is named: the run's own.
+/// What text there is where none is named: the run's own.
 std::string findText(const OrdersOptions &options, const fs::path &checkpoint) {
   if (!options.data.empty())
     return options.data;
@@ -104,7 +104,7 @@ std::string findText(const OrdersOptions &options, const fs::path &checkpoint) {
   return path;
 }
 
-// Whole sequences, or one short one where the text has less.
+/// Whole sequences, or one short one where the text has less.
 std::vector<at::Tensor> cutSequences(const std::vector<int64_t> &tokens, int64_t context, int64_t wanted) {
   int64_t length = std::min<int64_t>(context, tokens.size());
   std::vector<at::Tensor> sequences;
@@ -115,7 +115,7 @@ std::vector<at::Tensor> cutSequences(const std::vector<int64_t> &tokens, int64_t
   return sequences;
 }
 
-// The inputs of the attention's next call, by name and in fp64.
+/// The inputs of the attention's next call, by name and in fp64.
 std::map<std::string, at::Tensor> namedInputs(const std::vector<runtime::TensorInfo> &infos,
                                               const std::vector<at::Tensor> &inputs) {
   std::map<std::string, at::Tensor> named;

@@ -34,8 +34,9 @@ std::string printTable(const OrdersTable &table, const std::string &title,
   return text;
 }
 
-// The smallest positive value that gets a colour of its own, and the largest. A colour for every decade down
-// to rounding would leave none for those that matter: it ends at a millionth, or 8 decades below the largest.
+/// The smallest positive value that gets a colour of its own, and the largest. A colour for every decade down
+/// to rounding would leave none for those that matter: it ends at a millionth, or 8 decades below the
+/// largest.
 std::pair<double, double> colourRange(const OrdersTable &table, std::vector<double> HeadOrders::*values) {
   constexpr double negligible = 1e-6, decades = 1e-8;
   double low = INFINITY, high = 0;
@@ -52,7 +53,7 @@ std::pair<double, double> colourRange(const OrdersTable &table, std::vector<doub
   return {low < high ? low : high / 10, high};
 }
 
-// The same for all tables; what differs is assigned above it.
+/// The same for all tables; what differs is assigned above it.
 constexpr const char *kPlotScript = R"(set encoding utf8
 csv = ARGC < 2 ? "orders.csv" : ARG2
 if (ARG1[strlen(ARG1) - 3:] eq ".png") {
@@ -89,7 +90,7 @@ plot csv using 3:(row($1, $2)):($3 - 0.5):($3 + 0.5):(row($1, $2) - 0.5):(row($1
 unset multiplot
 )";
 
-// The end of a title, which says most, as far as it fits above the panels; cut between characters.
+/// The end of a title, which says most, as far as it fits above the panels; cut between characters.
 std::string shortened(const std::string &title) {
   constexpr size_t longest = 140;
   if (title.size() <= longest)

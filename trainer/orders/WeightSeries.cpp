@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/orders/WeightSeries.h"
+#include "dialect/AxisRole.h"
 #include "runtime/Cache.h"
 #include "trainer/support/Error.h"
 #include <ATen/ATen.h>
@@ -19,19 +20,20 @@ taylor::AttentionOptions optionsFor(const std::string &specification, const Mode
   return options;
 }
 
-int64_t placeOf(const runtime::TensorInfo &info, std::initializer_list<const char *> names) {
+int64_t placeOf(const runtime::TensorInfo &info, std::initializer_list<AxisRole> roles) {
   for (size_t i = 0; i < info.axes.size(); ++i)
-    for (const char *name : names)
-      if (info.axes[i].name == name)
+    for (AxisRole role : roles)
+      if (info.axes[i].name == role)
         return i;
   return -1;
 }
 
-// [H, T] or [H, T, channel] from an array with the axes b (of size 1), h or g, t or u and at most one channel
-// in whatever order; an axis of heads that is missing or smaller is repeated.
+/// [H, T] or [H, T, channel] from an array with the axes b (of size 1), h or g, t or u and at most one
+/// channel in whatever order; an axis of heads that is missing or smaller is repeated.
 at::Tensor arrange(at::Tensor array, const runtime::TensorInfo &info, int64_t heads) {
   std::vector<int64_t> order;
-  int64_t head = placeOf(info, {"h", "g"}), token = placeOf(info, {"t", "u"}), batch = placeOf(info, {"b"});
+  int64_t head = placeOf(info, {AxisRole::Head, AxisRole::KeyHead}),
+          token = placeOf(info, {AxisRole::Query, AxisRole::Key}), batch = placeOf(info, {AxisRole::Batch});
   for (int64_t place : {batch, head, token})
     if (place >= 0)
       order.push_back(place);
@@ -48,7 +50,7 @@ at::Tensor arrange(at::Tensor array, const runtime::TensorInfo &info, int64_t he
 
 } // namespace
 
-// taylorc --emit=series, read.
+/// taylorc --emit=series, read.
 struct WeightSeries::Halves {
   int64_t first;
   std::optional<std::vector<double>> coefficients;
@@ -82,7 +84,7 @@ WeightSeries::WeightSeries(const Halves &halves, const ModelConfig &model)
     : heads(model.heads), first(halves.first), coefficients(halves.coefficients), sumNames(halves.sums),
       before(optionsFor(halves.operands, model)), rest(optionsFor(halves.rest, model)) {
   const runtime::TensorInfo &output = rest.manifest().outputs[0];
-  if (placeOf(output, {"h"}) < 0)
+  if (placeOf(output, {AxisRole::Head}) < 0)
     fail("requires an axis h of the output '%", output.name, "', by which heads are told apart");
 }
 
@@ -114,7 +116,7 @@ at::Tensor WeightSeries::finish(const std::map<std::string, at::Tensor> &inputs,
   std::vector<at::Tensor> ordered;
   for (const runtime::TensorInfo &info : rest.manifest().inputs)
     ordered.push_back(given.at(info.name).contiguous());
-  return rest.call(ordered).movedim(placeOf(rest.manifest().outputs[0], {"h"}), 0);
+  return rest.call(ordered).movedim(placeOf(rest.manifest().outputs[0], {AxisRole::Head}), 0);
 }
 
 } // namespace taylor::trainer

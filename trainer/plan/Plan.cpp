@@ -5,7 +5,7 @@
 
 namespace taylor::trainer {
 
-// Bytes that one layer keeps for its backward, per token, as Model.cpp computes it.
+/// Bytes that one layer keeps for its backward, per token, as Model.cpp computes it.
 static double activationBytes(const ModelConfig &model, bool bf16) {
   double narrow = bf16 ? 2 : 4, channels = model.hidden, inner = model.intermediate;
   double queries = double(model.heads) * model.headWidth(),

@@ -72,7 +72,7 @@ static int64_t vocabularyOf(const DataConfig &data, std::string &note) {
   return 32000;
 }
 
-// "8.34 GB", "20.30 MB": powers of 1000, as GPUs' memories are sold.
+/// "8.34 GB", "20.30 MB": powers of 1000, as GPUs' memories are sold.
 static std::string decimalBytes(double bytes) {
   return formatCount(std::llround(bytes)) + (bytes < 1000 ? " B" : "B");
 }

@@ -38,7 +38,7 @@ std::string beginEvent() {
   return event;
 }
 
-// A CRC of bytes that hold CRCs is weak; TensorFlow's record format rotates and offsets it.
+/// A CRC of bytes that hold CRCs is weak; TensorFlow's record format rotates and offsets it.
 uint32_t maskedCrc(std::string_view bytes) {
   uint32_t crc = crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;

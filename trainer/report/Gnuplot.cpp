@@ -17,7 +17,7 @@ void requireGnuplot() {
   fail("requires gnuplot for the pictures (Debian package gnuplot-nox); or pass --no-plots");
 }
 
-// The last lines of what gnuplot says tell what is wrong; it leaves status 0 at times.
+/// The last lines of what gnuplot says tell what is wrong; it leaves status 0 at times.
 void drawPlot(const fs::path &script, const fs::path &picture, const fs::path &data) {
   runtime::ProcessResult result =
       runtime::runProcess({"gnuplot", "-c", script.string(), picture.string(), data.string()}, 1e9, [] {});

@@ -14,8 +14,8 @@ namespace taylor::trainer {
 
 namespace {
 
-// The lines of earlier steps, of evaluations up to that of the step `evaluated`; a last line that a kill cut
-// short is dropped like later ones.
+/// The lines of earlier steps, of evaluations up to that of the step `evaluated`; a last line that a kill cut
+/// short is dropped like later ones.
 std::string linesUpTo(const std::string &contents, int64_t step, int64_t evaluated) {
   std::istringstream stream(contents);
   std::string kept;

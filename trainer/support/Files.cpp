@@ -19,7 +19,7 @@ namespace {
   fail("cannot ", verb, " '", path.string(), "': ", std::strerror(errno));
 }
 
-// Closes on every way out.
+/// Closes on every way out.
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -180,7 +180,7 @@ AtomicFolder::~AtomicFolder() {
 
 void AtomicFolder::commit() { replaceFolder(temporary, target); }
 
-// Where the two cannot be exchanged: a kill between the steps leaves neither under its name.
+/// Where the two cannot be exchanged: a kill between the steps leaves neither under its name.
 static void replaceInTwoSteps(const fs::path &made, const fs::path &target) {
   fs::path aside = made;
   aside += ".old";

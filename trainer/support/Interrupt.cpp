@@ -15,7 +15,7 @@ void prepareProcess() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-// Of other pipes their writers hear by EPIPE.
+/// Of other pipes their writers hear by EPIPE.
 static void notePipe(int signal) {
   struct pollfd streams[2] = {{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
   if (::poll(streams, 2, 0) > 0 && ((streams[0].revents | streams[1].revents) & POLLERR))

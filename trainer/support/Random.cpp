@@ -3,8 +3,8 @@
 
 namespace taylor::trainer {
 
-// A Feistel network permutes the even number of bits that hold `count`; walking on while the result lies
-// outside [0, count) makes it a permutation of [0, count) (fewer than four turns on average).
+/// A Feistel network permutes the even number of bits that hold `count`; walking on while the result lies
+/// outside [0, count) makes it a permutation of [0, count) (fewer than four turns on average).
 int64_t permute(int64_t i, int64_t count, uint64_t key) {
   int half = 1;
   while ((uint64_t(1) << (2 * half)) < uint64_t(count))

@@ -67,7 +67,7 @@ private:
   int64_t position = 0;
 };
 
-// What both formats need: compressed bytes in pieces, and where they end.
+/// What both formats need: compressed bytes in pieces, and where they end.
 class CompressedBytes : public Bytes {
 public:
   CompressedBytes(const fs::path &path, const char *format)
@@ -75,7 +75,7 @@ public:
   int64_t consumed() const override { return file.consumed(); }
 
 protected:
-  // The next piece, empty at the end of the file.
+  /// The next piece, empty at the end of the file.
   size_t refill() { return file.read(buffer.data(), buffer.size()); }
   [[noreturn]] void failDamaged(const char *how) {
     fail("expected ", format, " data, but '", path.string(), "' is damaged near byte ", file.consumed(), ": ",

@@ -15,7 +15,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// The include folders this was configured with, then where Debian puts them.
+/// The include folders this was configured with, then where Debian puts them.
 std::vector<fs::path> headerFolders() {
   std::vector<fs::path> folders;
   std::istringstream configured(TAYLOR_LLVM_INCLUDE_DIRS);
@@ -26,15 +26,15 @@ std::vector<fs::path> headerFolders() {
   return folders;
 }
 
-// Files of a folder and of its folders, hidden ones left out. What has several names, by links, is there
-// once: under the one that comes first, folder by folder, links after all else.
+/// Files of a folder and of its folders, hidden ones left out. What has several names, by links, is there
+/// once: under the one that comes first, folder by folder, links after all else.
 class Collector {
 public:
-  // `extensions`: of the files that are meant; of all where there is none.
+  /// `extensions`: of the files that are meant; of all where there is none.
   Collector(std::set<std::string> extensions, std::vector<Corpus::File> &files)
       : extensions(std::move(extensions)), files(files) {}
 
-  // `prefix`: the folder's name in those of its files.
+  /// `prefix`: the folder's name in those of its files.
   void collect(const fs::path &folder, const std::string &prefix) {
     if (!isNew(folder))
       return;
@@ -57,7 +57,7 @@ private:
     return !error && seen.insert(real).second;
   }
 
-  // In an order that no file system gives, so that the same files are found everywhere.
+  /// In an order that no file system gives, so that the same files are found everywhere.
   static std::vector<fs::directory_entry> entriesOf(const fs::path &folder) {
     std::vector<fs::directory_entry> entries;
     std::error_code error;

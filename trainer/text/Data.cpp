@@ -29,7 +29,7 @@ std::string_view readText(const Corpus::File &file, MappedFile &mapped) {
   return mapped.view();
 }
 
-// Documents from all over the corpus, in an order given by their hashes, up to the sample's size.
+/// Documents from all over the corpus, in an order given by their hashes, up to the sample's size.
 std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
   std::vector<MappedFile> files(corpus.files.size());
   std::vector<std::pair<double, std::string_view>> documents;
@@ -48,8 +48,8 @@ std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
   return trainTokenizer(sample, vocabulary);
 }
 
-// The largest document position that is kept for validation: the fraction, but never nothing and never
-// everything.
+/// The largest document position that is kept for validation: the fraction, but never nothing and never
+/// everything.
 double validationLimit(const Corpus &corpus, double fraction) {
   Elapsed elapsed("reading " + corpus.title);
   std::vector<double> positions;
@@ -107,7 +107,7 @@ Data dataOf(PreparedText text) {
           std::move(text.validation), "raise data.validation_fraction or give more text"};
 }
 
-// Reads a cache entry; nothing if it is missing or damaged.
+/// Reads a cache entry; nothing if it is missing or damaged.
 std::optional<Data> readCache(const fs::path &folder, bool verify, int64_t threads) {
   try {
     return dataOf(readPreparedText(folder, verify, threads));
@@ -116,7 +116,7 @@ std::optional<Data> readCache(const fs::path &folder, bool verify, int64_t threa
   }
 }
 
-// What taylor-train prepare made; its tokenizer is that of the tokens.
+/// What taylor-train prepare made; its tokenizer is that of the tokens.
 Data readPrepared(const DataConfig &config, int64_t threads) {
   PreparedText prepared = readPreparedText(config.path, config.verify, threads);
   if (!config.tokenizer.empty())

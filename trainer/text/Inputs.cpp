@@ -22,7 +22,7 @@ std::vector<std::string> matches(const std::string &pattern) {
   return paths;
 }
 
-// A dataset's folder says what it is in README.md, LICENSE, dataset_infos.json.
+/// A dataset's folder says what it is in README.md, LICENSE, dataset_infos.json.
 bool isAboutRecords(const InputFile &file) {
   return file.format == Format::Text || file.path.extension() == ".json";
 }

@@ -23,7 +23,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// A row is a record. One column is read, in batches of rows, page by page.
+/// A row is a record. One column is read, in batches of rows, page by page.
 class ParquetSource : public RecordSource {
 public:
   ParquetSource(const InputFile &file, const std::string &field, Cursor from)
@@ -87,7 +87,7 @@ private:
       names += (names.empty() ? "" : ", ") + one.field->name();
     return names;
   }
-  // The only one of the name; null where there is none.
+  /// The only one of the name; null where there is none.
   const SchemaField *oneOf(const std::vector<SchemaField> &fields, std::string_view name) const {
     const SchemaField *found = nullptr;
     for (const SchemaField &one : fields) {
@@ -101,7 +101,7 @@ private:
     }
     return found;
   }
-  // The column of that name or, of a name with dots, the field within a column of fields.
+  /// The column of that name or, of a name with dots, the field within a column of fields.
   const SchemaField &fieldNamed(const std::string &field) const {
     const std::vector<SchemaField> &columns = reader->manifest().schema_fields;
     const SchemaField *found = oneOf(columns, field);
@@ -120,7 +120,7 @@ private:
            "; name one with --field");
     return *found;
   }
-  // The values that a dictionary numbers are those of its column.
+  /// The values that a dictionary numbers are those of its column.
   static bool holdsText(const arrow::DataType &type) {
     switch (type.id()) {
     case arrow::Type::STRING:
@@ -161,8 +161,8 @@ private:
     batches = valueOf(reader->GetRecordBatchReader(groups, {chosen.column_index}));
   }
 
-  // A value of a column, of a field in a column of fields, of a dictionary's values; nothing where there is
-  // none.
+  /// A value of a column, of a field in a column of fields, of a dictionary's values; nothing where there is
+  /// none.
   static std::optional<std::string_view> textAt(const arrow::Array &array, int64_t i) {
     if (array.IsNull(i))
       return std::nullopt;

@@ -29,8 +29,8 @@ constexpr int64_t kSampledFiles = 64;                  // at most
 constexpr auto kCommitEvery = std::chrono::seconds(1); // what a kill costs
 constexpr int64_t kShownDefects = 10;
 
-// Everything that the result depends on, by name; a preparation is gone on with only where all of it is the
-// same.
+/// Everything that the result depends on, by name; a preparation is gone on with only where all of it is the
+/// same.
 ordered_json describeRequest(const PreparationOptions &options, const std::vector<InputFile> &files) {
   int64_t bytes = 0;
   uint64_t fingerprint = fnv1a("taylor inputs 1");
@@ -68,7 +68,7 @@ bool isOurs(const std::string &name) {
          visible.starts_with("progress.json") || visible == "tokenizer.model.new";
 }
 
-// Makes the folder, or sees that it holds nothing but what is ours.
+/// Makes the folder, or sees that it holds nothing but what is ours.
 void claimFolder(const PreparationOptions &options) {
   fs::path folder = options.out;
   std::error_code error;
@@ -103,7 +103,7 @@ std::string describeBad(const InputFile &file, const std::string &field, int64_t
               describeDefect(defect, field), wayOut(defect));
 }
 
-// Text from the beginnings of files that are spread evenly over all of them.
+/// Text from the beginnings of files that are spread evenly over all of them.
 std::string trainOnSample(const PreparationOptions &options, const std::vector<InputFile> &files,
                           const RecordOptions &recordOptions) {
   std::vector<std::string> sample;
@@ -132,7 +132,7 @@ std::string trainOnSample(const PreparationOptions &options, const std::vector<I
                         "--train-tokenizer");
 }
 
-// What a preparation has done, saved so that another process can go on.
+/// What a preparation has done, saved so that another process can go on.
 struct State {
   size_t file = 0; // that is read
   Cursor cursor;
@@ -149,19 +149,19 @@ public:
 private:
   void checkSameResult() const;
   std::optional<ordered_json> readProgress();
-  // Whether the folder has the state of a preparation of the same.
+  /// Whether the folder has the state of a preparation of the same.
   bool isUnfinished();
   void checkSameRequest(const ordered_json &earlier) const;
-  // A block that does not have too many bad records. What is wrong with the text comes out here: the blocks
-  // before it are whole, and stay.
+  /// A block that does not have too many bad records. What is wrong with the text comes out here: the blocks
+  /// before it are whole, and stay.
   std::optional<EncodedBlock> nextBlock(RecordPipeline &pipeline);
-  // Where it fails, some of the block is in the splits and the state does not know: nothing may be committed
-  // after that.
+  /// Where it fails, some of the block is in the splits and the state does not know: nothing may be committed
+  /// after that.
   void append(const EncodedBlock &block, Progress &progress);
   void commit();
   void finish();
 
-  // Ends with an error, which nothing can be gone on from.
+  /// Ends with an error, which nothing can be gone on from.
   template <typename... Parts> [[noreturn]] void failEmpty(const Parts &...parts) {
     emptyFolder(folder);
     if (std::error_code ignored; replaces)
@@ -171,8 +171,8 @@ private:
 
   const PreparationOptions &options;
   const fs::path target;
-  // The target; or, where prepared text is there that is to be replaced, a hidden folder next to it until all
-  // is done.
+  /// The target; or, where prepared text is there that is to be replaced, a hidden folder next to it until
+  /// all is done.
   const bool replaces;
   const fs::path folder;
   Inputs found; // its files are moved into the next member
@@ -194,13 +194,13 @@ RecordOptions recordOptionsFor(const PreparationOptions &options, const std::vec
   return {options.field, documentPieceSize(textBytes)};
 }
 
-// The tokenizer's model, trained or read.
+/// The tokenizer's model, trained or read.
 std::string makeModel(const PreparationOptions &options, const std::vector<InputFile> &files,
                       const RecordOptions &recordOptions) {
   return options.trainTokenizer ? trainOnSample(options, files, recordOptions) : readFile(options.tokenizer);
 }
 
-// Throws Error where a file's beginning is not what it should be.
+/// Throws Error where a file's beginning is not what it should be.
 void requireReadable(const std::vector<InputFile> &files, const RecordOptions &recordOptions) {
   for (const InputFile &file : files) {
     RecordBlock block;

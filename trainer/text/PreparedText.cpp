@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char *kFormatName = "taylor tokens 1";
 
-// A member of an object, or an Error.
+/// A member of an object, or an Error.
 const ordered_json &member(const ordered_json &object, const char *key, const std::string &origin) {
   if (!object.is_object() || !object.contains(key))
     fail("expected \"", key, "\" in '", origin, "', but it has none; prepare the text again");

@@ -8,7 +8,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// A field as one key, and as those between its dots.
+/// A field as one key, and as those between its dots.
 struct Path {
   explicit Path(std::string_view field) : whole(field) {
     for (size_t begin = 0;;) {
@@ -78,7 +78,7 @@ private:
     return true;
   }
 
-  // One value and nothing after it.
+  /// One value and nothing after it.
   bool readAll() {
     do {
       // At the beginning of a value, or of an object's key.
@@ -132,7 +132,7 @@ private:
     return true;
   }
 
-  // The value under a wanted key.
+  /// The value under a wanted key.
   void note(RecordField::Kind kind, std::string text = {}) {
     if (wanted == Nothing)
       return;
@@ -199,7 +199,7 @@ private:
     rest.remove_prefix(4);
     return value;
   }
-  // Behind \u: a character, or the two halves of a surrogate pair. One half alone is no character.
+  /// Behind \u: a character, or the two halves of a surrogate pair. One half alone is no character.
   bool readUnicode(std::string *to) {
     std::optional<unsigned> point = readHex();
     if (!point)
@@ -219,7 +219,7 @@ private:
       appendUtf8(*to, *point);
     return true;
   }
-  // Into `to`, if that is not null.
+  /// Into `to`, if that is not null.
   bool readString(std::string *to) {
     if (!rest.starts_with('"'))
       return false;

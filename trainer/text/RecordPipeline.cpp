@@ -5,7 +5,7 @@
 
 namespace taylor::trainer {
 
-// The exception that is being handled; of memory that is short one that says what it was for.
+/// The exception that is being handled; of memory that is short one that says what it was for.
 static std::exception_ptr namingMemory(const std::string &work) {
   try {
     throw;

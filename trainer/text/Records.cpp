@@ -10,13 +10,13 @@ namespace taylor::trainer {
 
 namespace {
 
-// Reads ahead into a string.
+/// Reads ahead into a string.
 class Ahead {
 public:
   Ahead(const InputFile &file, Cursor from) : bytes(openBytes(file.path, file.compression)) {
     bytes->skip(from.offset);
   }
-  // Appends some bytes, or notes the end.
+  /// Appends some bytes, or notes the end.
   void more(std::string &to) {
     constexpr size_t step = 1 << 18;
     size_t old = to.size();
@@ -29,7 +29,7 @@ public:
   std::unique_ptr<Bytes> bytes;
 };
 
-// A line is a record. The last one need not end.
+/// A line is a record. The last one need not end.
 class LineSource : public RecordSource {
 public:
   LineSource(const InputFile &file, Cursor from) : ahead(file, from), position(from) {}
@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  // Of a line without an end in sight nothing is kept.
+  /// Of a line without an end in sight nothing is kept.
   bool skipLine(RecordBlock &block) {
     size_t newline = std::string::npos;
     while (newline == std::string::npos && !ahead.ended) {
@@ -99,7 +99,7 @@ private:
   std::string rest;
 };
 
-// A piece as cutDocuments cuts them is a record; its number is that of its first line.
+/// A piece as cutDocuments cuts them is a record; its number is that of its first line.
 class PieceSource : public RecordSource {
 public:
   PieceSource(const InputFile &file, int64_t pieceSize, Cursor from)
@@ -130,7 +130,7 @@ private:
     used = 0;
     ahead.more(rest);
   }
-  // Empty at the end.
+  /// Empty at the end.
   std::string_view nextPiece() {
     while (int64_t(left().size()) <= pieceSize && !ahead.ended)
       more();
@@ -147,7 +147,7 @@ private:
     size_t end = newline == std::string::npos ? left().size() : newline + 1;
     return left().substr(0, int64_t(end) > kLongestRecord ? characterEnd(kLongestRecord) : end);
   }
-  // The last end of a character up to there: for a line without an end in sight.
+  /// The last end of a character up to there: for a line without an end in sight.
   size_t characterEnd(size_t end) const {
     while (end > 1 && (left()[end] & 0xC0) == 0x80)
       --end;

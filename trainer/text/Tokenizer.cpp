@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kBlank = "\xE2\x96\x81"; // U+2581, as models spell a blank
 
-// Hands SentencePiece one line at a time; it measures and counts lines, not documents.
+/// Hands SentencePiece one line at a time; it measures and counts lines, not documents.
 class Lines : public sentencepiece::SentenceIterator {
 public:
   explicit Lines(const std::vector<std::string_view> &texts) : texts(texts) { Next(); }
@@ -50,14 +50,14 @@ private:
   bool finished = false;
 };
 
-// A status without the place in SentencePiece's source and the condition that failed there.
+/// A status without the place in SentencePiece's source and the condition that failed there.
 std::string reason(const sentencepiece::util::Status &status) {
   std::string text = status.ToString();
   size_t end = text.rfind("] ");
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
-// What kept a tokenizer from being trained, and the way out that helps.
+/// What kept a tokenizer from being trained, and the way out that helps.
 std::string whyUntrained(std::string why, int64_t vocabulary, const std::string &setting) {
   // SentencePiece: "Vocabulary size is smaller than required_chars. 300 vs 353. Increase vocab_size or ..",
   // of which it has 256 bytes, 3 special pieces and the text's characters; "Vocabulary size too high (300).

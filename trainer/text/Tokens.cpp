@@ -9,7 +9,7 @@ namespace taylor::trainer {
 
 namespace {
 
-// The shard whose range [starts[s], starts[s + 1]) holds i.
+/// The shard whose range [starts[s], starts[s + 1]) holds i.
 int64_t shardOf(const std::vector<int64_t> &starts, int64_t i) {
   return std::upper_bound(starts.begin(), starts.end() - 1, i) - starts.begin() - 1;
 }

@@ -4,7 +4,7 @@
 
 namespace taylor::trainer {
 
-// Up to `wanted` of `fit`, spread evenly.
+/// Up to `wanted` of `fit`, spread evenly.
 static std::vector<int64_t> spread(int64_t fit, int64_t wanted) {
   int64_t count = wanted == 0 ? fit : std::min(wanted, fit);
   std::vector<int64_t> places;

@@ -25,7 +25,7 @@ void takeSizesAndTokenizer(Config &config) {
   config.data.tokenizer = (folder / "tokenizer.model").string();
 }
 
-// Names of tensors, those of all layers as one: "model.layers.*.self_attn.out_gate_proj.weight".
+/// Names of tensors, those of all layers as one: "model.layers.*.self_attn.out_gate_proj.weight".
 static std::string listTensors(const std::vector<std::string> &names) {
   static const std::regex layer("layers\\.[0-9]+\\.");
   std::string list;

@@ -20,7 +20,7 @@ RunLog::RunLog(const Config &config, const AttentionKernel &attention, const Dat
       pace(pace), group(group), cost(costOf(model, config.train.context)),
       peak(group.size() * peakOf(config, model.device())) {}
 
-// What metrics.csv has, in this order.
+/// What metrics.csv has, in this order.
 static const std::vector<std::string> kColumns = {
     "loss",      "lr",        "grad_norm", "tokens_per_second", "mfu",
     "data_wait", "memory_mb", "skipped",   "validation_loss",   "validation_accuracy"};

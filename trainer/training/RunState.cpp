@@ -11,8 +11,8 @@ namespace taylor::trainer {
 
 constexpr size_t kLossWindow = 20; // steps whose mean is the summary's train_loss and the bar's loss
 
-// What a run that goes on must have in common with what it began as, and which other settings it tells where
-// they have changed. (Sizes of tensors are compared where these are read.)
+/// What a run that goes on must have in common with what it began as, and which other settings it tells where
+/// they have changed. (Sizes of tensors are compared where these are read.)
 static TrainingState commonState(const Config &config, const std::string &specification, const Data &data) {
   TrainingState state;
   const std::set<std::string> same = {
@@ -36,7 +36,7 @@ static TrainingState commonState(const Config &config, const std::string &specif
   return state;
 }
 
-// What reading a checkpoint's file throws, with a way out.
+/// What reading a checkpoint's file throws, with a way out.
 template <typename Read> static auto orGoOnFromOlder(const fs::path &checkpoint, Read read) {
   try {
     return read();
@@ -46,7 +46,7 @@ template <typename Read> static auto orGoOnFromOlder(const fs::path &checkpoint,
   }
 }
 
-// The content of state.json.
+/// The content of state.json.
 static std::string readState(const fs::path &checkpoint) {
   return orGoOnFromOlder(checkpoint, [&] { return readFile(checkpoint / "state.json"); });
 }

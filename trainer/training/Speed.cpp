@@ -14,7 +14,7 @@
 
 namespace taylor::trainer {
 
-// Seconds since this process was started, to a hundredth.
+/// Seconds since this process was started, to a hundredth.
 static double processSeconds() {
   // The 22nd field of proc(5)'s stat, counted after the name in parentheses: ticks from boot to start.
   std::string stat;

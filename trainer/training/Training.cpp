@@ -5,7 +5,6 @@
 #include "trainer/distributed/Group.h"
 #include "trainer/model/AttentionKernel.h"
 #include "trainer/model/Cost.h"
-#include "trainer/optimization/Batches.h"
 #include "trainer/optimization/Evaluation.h"
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Updates.h"
@@ -20,6 +19,7 @@
 #include "trainer/text/PreparedText.h"
 #include "trainer/text/Recall.h"
 #include "trainer/text/Sampler.h"
+#include "trainer/training/BatchLoader.h"
 #include "trainer/training/FromModel.h"
 #include "trainer/training/Profile.h"
 #include "trainer/training/RunFolder.h"
@@ -62,7 +62,7 @@ std::unique_ptr<ValidationSequences> makeValidation(const Config &config, const 
                                           data.moreValidation);
 }
 
-// Machines may differ in where files are, which are compared by content, and in how many cores they have.
+/// Machines may differ in where files are, which are compared by content, and in how many cores they have.
 Group::Things settingsToShare(const Config &config) {
   Group::Things shared;
   for (const WrittenSetting &setting : writtenSettings(config))
@@ -71,8 +71,8 @@ Group::Things settingsToShare(const Config &config) {
   return shared;
 }
 
-// Of the processes of one machine the first compiles and fills the cache of kernels, where the others find
-// it.
+/// Of the processes of one machine the first compiles and fills the cache of kernels, where the others find
+/// it.
 template <typename Make> auto firstOnMachine(const Group &group, int64_t local, Make make) {
   if (local > 0)
     group.barrier();
@@ -82,19 +82,19 @@ template <typename Make> auto firstOnMachine(const Group &group, int64_t local, 
   return made;
 }
 
-// Where memory is short, that is what for.
+/// Where memory is short, that is what for.
 void nowTraining(const std::string &what) {
   nowDoing(what, "a smaller train.micro_batch, train.batch, train.context or model needs less");
 }
 
-// Throws Error where some are no pieces of the tokenizer.
+/// Throws Error where some are no pieces of the tokenizer.
 void checkTokens(const Data &data) {
   Elapsed elapsed("checking the tokens before the run in the folder is removed");
   data.training.checkAll();
   data.validation.checkAll();
 }
 
-// The model's settings, where the processor's memory has room for it.
+/// The model's settings, where the processor's memory has room for it.
 const ModelConfig &roomFor(const Config &config, const Data &data, const AttentionFunction &attention) {
   if (attention.device.is_cpu())
     requireMemory(config, data.tokenizer->vocabulary(), attention);
@@ -102,8 +102,8 @@ const ModelConfig &roomFor(const Config &config, const Data &data, const Attenti
   return config.model;
 }
 
-// One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at
-// once. Of several processes the first alone writes, to files and to the terminal.
+/// One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at
+/// once. Of several processes the first alone writes, to files and to the terminal.
 class Run {
 public:
   Run(const Config &config, Existing existing, const Group &group, const World &world,
@@ -113,13 +113,13 @@ public:
 private:
   void begin(int64_t first);
   void warnOfSchedule();
-  // One step, from 1: batch and update.
+  /// One step, from 1: batch and update.
   StepReport advance(int64_t step);
-  // Whether to stop.
+  /// Whether to stop.
   bool evaluateAndLog(int64_t step);
   void save(int64_t step);
   void finish(int64_t step);
-  // The file that StepProfile::end() has written, if it has.
+  /// The file that StepProfile::end() has written, if it has.
   void sayProfile(const fs::path &trace) {
     if (!trace.empty())
       log.say("profile    " + trace.string());
@@ -333,7 +333,7 @@ void Run::finish(int64_t step) {
   log.summarise(step);
 }
 
-// Lets the other processes know how this one ends. The exit status.
+/// Lets the other processes know how this one ends. The exit status.
 int amongOthers(Group &group, const std::function<int()> &work) {
   std::string reason;
   bool lostConnection = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/optimization/Batches.h"
+#include "trainer/training/BatchLoader.h"
 #include "trainer/support/Clock.h"
 #include <ATen/ATen.h>
 #include <algorithm>

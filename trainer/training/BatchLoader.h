@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_TRAINER_OPTIMIZATION_BATCHES_H
-#define TAYLOR_TRAINER_OPTIMIZATION_BATCHES_H
+#ifndef TAYLOR_TRAINER_TRAINING_BATCHLOADER_H
+#define TAYLOR_TRAINER_TRAINING_BATCHLOADER_H
+#include "trainer/optimization/Batch.h"
 #include "trainer/text/Sampler.h"
-#include <ATen/core/Tensor.h>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
 
 namespace taylor::trainer {
-
-/// A process's share of a step's sequences, on the processor. B sequences of T tokens.
-struct Batch {
-  at::Tensor inputs, targets; // [B, T] int64; a target of -100 is not learned
-  at::Tensor documents;       // [B, T] i32, the number of each token's document; undefined if no one asks
-  at::Tensor weights;  // [B] fp32: of each sequence's targets in the mean over all processes' sequences
-  int64_t counted = 0; // targets to learn in all of these
-};
 
 /// Makes the batches of coming steps in a thread of its own, so that a step finds its tokens in memory: text
 /// that is mapped from a disk is read while the step before computes.
