@@ -154,7 +154,7 @@ def SplitSeriesPass : Pass<"taylor-split-series", "::mlir::ModuleOp"> {
       taylor.yield %o : !o
     }
     // becomes
-    taylor.spec @f_operands(%q: !q, %k: !k, %v: !v) attributes {series = {decay = false, mask = "causal", sums = {mass = "mass", numerator = "numerator"}}} {
+    taylor.spec @f_operands(%q: !q, %k: !k, %v: !v) series {decay = false, mask = "causal", sums = {mass = "mass", numerator = "numerator"}} {
       %kr = taylor.rope %k : !k
       %s = taylor.map %q * rsqrt(size(d)) : !q
       taylor.yield "query" %s, "key" %kr, "value" %v : !q, !k, !v

@@ -17,7 +17,8 @@ static std::string printSpec(SpecOp spec) {
 
 std::string taylor::printSeries(ModuleOp split) {
   SmallVector<SpecOp> halves(split.getOps<SpecOp>());
-  auto facts = cast<DictionaryAttr>(halves[0]->removeDiscardableAttr("series"));
+  DictionaryAttr facts = halves[0].getSeriesAttr();
+  halves[0].removeSeriesAttr(); // what is printed is a specification as a file would have it
   llvm::json::Object object;
   auto first = facts.getAs<IntegerAttr>("first");
   object["first"] = first ? first.getInt() : 0;

@@ -14,6 +14,7 @@ using namespace mlir;
 using namespace taylor;
 
 /// The word that says that a specification or a function prepares keys.
+static constexpr llvm::StringLiteral kSeries = "series";
 static constexpr llvm::StringLiteral kPreparesKeys = "prepares_keys";
 
 namespace {
@@ -256,6 +257,8 @@ ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
   properties.arg_names = builder.getArrayAttr(names);
   properties.sources = builder.getArrayAttr(sources);
   properties.parameters = parameters.getDictionary(parser.getContext());
+  if (succeeded(parser.parseOptionalKeyword(kSeries)) && parser.parseAttribute(properties.series))
+    return failure();
   return parseFormAndBody(parser, result, properties, arguments);
 }
 
@@ -274,6 +277,8 @@ void SpecOp::print(OpAsmPrinter &printer) {
   });
   printer << ")";
   printParameters(printer, getParameters());
+  if (getSeriesAttr())
+    printer << " " << kSeries << " " << getSeriesAttr();
   printFormAndBody(printer, *this);
 }
 

@@ -52,7 +52,8 @@ def Taylor_SpecOp : Taylor_Op<"spec", [IsolatedFromAbove, Symbol, SingleBlock,
     are what later calls read of them: `cache.NAME`, and `final.NAME` where one call goes on in the
     next. Only `taylor-prepare-keys` writes it. `form #tile.form<..>` before it says which functions
     the specification becomes where there are several; only `taylor-plan-steps` writes it, and
-    derived functions inherit it.
+    derived functions inherit it. `series {..}` before these says of the half that comes before a
+    series which one it is; only `taylor-split-series` writes it.
 
     ```mlir
     taylor.spec @softmax_keys(%k: !k, %v: !v) prepares_keys { .. taylor.yield "cache.v" %v, "cache.key0" %kr : !v, !k }
@@ -60,7 +61,8 @@ def Taylor_SpecOp : Taylor_Op<"spec", [IsolatedFromAbove, Symbol, SingleBlock,
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names,
                        TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">:$sources,
-                       DictionaryAttr:$parameters, OptionalAttr<AnyAttr>:$form, UnitAttr:$prepares_keys);
+                       DictionaryAttr:$parameters, OptionalAttr<DictionaryAttr>:$series, OptionalAttr<AnyAttr>:$form,
+                       UnitAttr:$prepares_keys);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -74,7 +74,7 @@ def FormKernelsPass : PlanPass<"taylor-form-kernels"> {
     taylor.yield "output:o" %o : !o
     // becomes
     fusion.keep %kr because "every block of queries reads it" : !k
-    fusion.kernel angles stage 0 grid(u) { fusion.table of %kr : !k }
+    fusion.kernel angles stage 0 grid(u) { fusion.table of %kr because "rotations of the same positions and frequencies read it" : !k }
     fusion.kernel local stage 2 grid(b, h, t) { fusion.store %o as ["output:o"] : !o }
     fusion.kernel local stage 1 grid(b, g, u) { fusion.store %kr in workspace : !k }
     taylor.yield "output:o" %o : !o

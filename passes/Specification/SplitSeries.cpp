@@ -176,9 +176,10 @@ LogicalResult split(SpecOp spec) {
     return std::pair(copy, *copy.getBody().front().getOps<RecurrencesOp>().begin());
   };
   auto [operands, before] = clone("_operands");
-  operands->setDiscardableAttr("series", *facts);
+  operands.setSeriesAttr(*facts);
   keepOperands(operands, before);
   auto [rest, after] = clone("_rest");
+  rest.removeSeriesAttr();
   keepRest(rest, after);
   spec.erase();
   return success();

@@ -162,8 +162,8 @@ taylor.function @pairs.forward of @pairs("input:q" %q: !q, "input:k" %k: !k, "in
   taylor.yield "output:o" %n, "saved:z" %z, "saved:m" %m : !o, !row, !row
 }
 
-// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud) parameters(order : index = 4) form #tile.form<parallel of step> prepares_keys attributes {test.kept} {
-taylor.spec @rotated_keys(%k: !k) parameters(order : index = 4) form #tile.form<parallel of step> prepares_keys attributes {test.kept} {
+// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud) parameters(order : index = 4) series {first = 1 : i64} form #tile.form<parallel of step> prepares_keys attributes {test.kept} {
+taylor.spec @rotated_keys(%k: !k) parameters(order : index = 4) series {first = 1 : i64} form #tile.form<parallel of step> prepares_keys attributes {test.kept} {
   %0 = taylor.rope %k : !k
   taylor.yield "cache.key0" %0 : !k
 }

@@ -14,7 +14,7 @@ using namespace taylor::test;
 
 namespace {
 
-// All kinds of outputs; scalars of rows, columns, heads and tokens alone; a visible set; heads in groups.
+/// All kinds of outputs; scalars of rows, columns, heads and tokens alone; a visible set; heads in groups.
 constexpr const char *kPairs = R"(
 taylor.spec @pairs(%q: !q, %k: !k, %v: !v, %r: !row, %c: !col, %th: !head from parameter(ones), %x: !x) {
   %y:5 = taylor.pairwise { s = dot(%q, %k) w = exp(0.3 * tanh(s) + %r - %c) * %x  z = s * s * %th + %r * %c } visible(u <= t)
@@ -38,9 +38,10 @@ void makeSpecification(FunctionOp function) {
   Attribute input =
       SourceAttr::get(builder.getContext(), SourceKind::Input, false, Initial::Zeros, zero, zero);
   SmallVector<Attribute> sources(function.getBody().getNumArguments(), input);
-  auto spec =
-      SpecOp::create(builder, function.getLoc(), "derived", function.getArgNames(),
-                     builder.getArrayAttr(sources), builder.getDictionaryAttr({}), /*form=*/Attribute());
+  auto spec = SpecOp::create(builder, function.getLoc(), "derived", function.getArgNames(),
+                             builder.getArrayAttr(sources), builder.getDictionaryAttr({}),
+                             /*series=*/DictionaryAttr(),
+                             /*form=*/Attribute());
   spec.getBody().takeBody(function.getBody());
   function.erase();
 }

@@ -14,7 +14,7 @@
 !head = !taylor.array<[h]>
 
 // The scale goes to the query; what the other half needs is not computed.
-// CHECK-LABEL: taylor.spec @softmax_operands(%q: {{.*}}, %k: {{.*}}, %v: {{.*}}) attributes {series = {decay = false, mask = "causal", sums = {mass = "mass", numerator = "numerator"}}} {
+// CHECK-LABEL: taylor.spec @softmax_operands(%q: {{.*}}, %k: {{.*}}, %v: {{.*}}) series {decay = false, mask = "causal", sums = {mass = "mass", numerator = "numerator"}} {
 // CHECK-NEXT: %[[Q:.*]] = taylor.rope %q
 // CHECK-NEXT: %[[K:.*]] = taylor.rope %k
 // CHECK-NEXT: %[[S:.*]] = taylor.map %[[Q]] * rsqrt(size(d))
@@ -32,7 +32,7 @@ taylor.spec @softmax(%q: !q, %k: !k, %v: !v, %gate: !row from projection(bias)) 
 
 // Orders named by a parameter become numbers; what is computed before the series and read after it is in both.
 // CHECK-LABEL: taylor.spec @finite_operands
-// CHECK-SAME: series = {coefficients = [1.000000e+00, 5.000000e-01, 0.16666666666666666], decay = false, first = 1 : i64, mask = "bidirectional"
+// CHECK-SAME: series {coefficients = [1.000000e+00, 5.000000e-01, 0.16666666666666666], decay = false, first = 1 : i64, mask = "bidirectional"
 // CHECK-SAME: sums = {count = "count", numerator = "numerator"}
 // CHECK-NEXT: %[[Q:.*]] = taylor.map select(%q <= 0.0, 0.0, %q)
 // CHECK-NEXT: taylor.yield "query" %[[Q]], "key" %k, "value" %v
@@ -65,7 +65,7 @@ taylor.spec @decayed(%q: !q, %k: !k, %v: !v, %numerator: !column from projection
 
 // A weight that is a polynomial of the score has orders, however it is written.
 // CHECK-LABEL: taylor.spec @polynomial_operands
-// CHECK-SAME: series = {coefficients = [1.000000e+00, 5.000000e-01, 0.000000e+00, -2.500000e-01], decay = false, first = 0 : i64, mask = "causal"
+// CHECK-SAME: series {coefficients = [1.000000e+00, 5.000000e-01, 0.000000e+00, -2.500000e-01], decay = false, first = 0 : i64, mask = "causal"
 // CHECK-LABEL: taylor.spec @polynomial_rest
 taylor.spec @polynomial(%q: !q, %k: !k, %v: !v) {
   %n = taylor.recurrences %q, %k, %v weight(1.0 + s / 2.0 - pow(s, 3.0) / 4.0) causal : !q, !k, !v

@@ -136,7 +136,7 @@ void ProgramArrays::declareAngles(KernelOp kernel, OpBuilder &program) {
   axes.push_back(tile::Axis::get(context, TileEmitter::kAngleAxis, table.channels / 2));
   auto type = tile::ArrayType::get(context, axes, table.elementType);
   StringRef name = *kernel.getSymName();
-  StringAttr because = program.getStringAttr("rotations of the same positions and frequencies read it");
+  StringAttr because = kernel.getTable().getBecauseAttr();
   Value cosines = declareWorkspace(program, function.getLoc(), name + ".cos", type, because);
   Value sines = declareWorkspace(program, function.getLoc(), name + ".sin", type, because);
   memory.angles.push_back({table, cosines, sines});
@@ -167,8 +167,8 @@ void ProgramArrays::declareArraysOf(KernelOp kernel, OpBuilder &program) {
         homes[result] = declare(pairs.getLoc(), sumMemory(kernel, result), kept.getReason(result));
   if (auto steps = dyn_cast_or_null<StepStatesOp>(planned))
     for (Value row : steps.getRows())
-      homes[row] = declare(steps.getLoc(), apart(inParts(row, partsOf(kernel, sizes))),
-                           program.getStringAttr("a recurrence sums it up panel after panel"));
+      homes[row] =
+          declare(steps.getLoc(), apart(inParts(row, partsOf(kernel, sizes))), kernel.getBecauseAttr());
   for (StoreOp store : kernel.getStores()) {
     if (!store.getWorkspace())
       continue;

@@ -138,7 +138,8 @@ struct FitKernels : taylor::impl::FitKernelsPassBase<FitKernels> {
     for (int64_t round = 0; KernelFitter(getOperation()).keepMore(); ++round) {
       if (round == maxRounds) {
         getOperation().emitError("requires kernels that have room after ")
-            << maxRounds.getValue() << " rounds, but the last one still kept more in memory; raise max-rounds";
+            << maxRounds.getValue()
+            << " rounds, but the last one still kept more in memory; raise max-rounds";
         return signalPassFailure();
       }
       ++numRounds;

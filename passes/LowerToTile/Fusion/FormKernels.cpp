@@ -61,7 +61,7 @@ private:
   KernelOp kernelOf(Operation *op, KernelKind kind, int64_t stage, ArrayRef<AxisRef> axes);
   void store(const Root &root, KernelOp kernel);
 
-  // Stages: one more than the last stage of what is read.
+  // Stages, one more than the last stage of what is read
   int64_t lastStage(const Reads &reads);
   int64_t stageOf(Value value);
   int64_t stageOfOperands(Operation *op);
@@ -238,7 +238,8 @@ void KernelFormer::addAngles() {
     tables.push_back(*table);
     KernelOp kernel = addKernel(KernelKind::Angles, stageOfAngles(*table), table->axes(), op->getLoc());
     OpBuilder inside = OpBuilder::atBlockEnd(kernel.getBlock());
-    fusion::TableOp::create(inside, op->getLoc(), op->getResult(0));
+    fusion::TableOp::create(inside, op->getLoc(), op->getResult(0),
+                            "rotations of the same positions and frequencies read it");
   }
 }
 
@@ -275,7 +276,10 @@ void KernelFormer::place(const Root &root) {
     SmallVector<AxisRef> axes = gridAxes(root.value);
     llvm::erase_if(axes, isTokenAxis);
     KernelKind kind = isSteps ? KernelKind::Steps : KernelKind::States;
-    return store(root, kernelOf(op, kind, stageOf(root.value), axes));
+    KernelOp kernel = kernelOf(op, kind, stageOf(root.value), axes);
+    if (isSteps)
+      kernel.setBecause("a recurrence sums it up panel after panel");
+    return store(root, kernel);
   }
   Reads reads = root.parts ? kept.readsOfOperands(op) : kept.readsOf(root.value);
   if (PairwiseOp pairs = root.parts ? PairwiseOp() : fusedInto(root.value, reads)) {

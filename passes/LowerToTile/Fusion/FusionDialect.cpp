@@ -141,9 +141,14 @@ Operation *KernelOp::getPlanned() {
   llvm_unreachable("all kinds are above");
 }
 
-Value KernelOp::getRotated() {
+TableOp KernelOp::getTable() {
   auto tables = getBlock()->getOps<TableOp>();
-  return tables.empty() ? Value() : (*tables.begin()).getRotated();
+  return tables.empty() ? TableOp() : *tables.begin();
+}
+
+Value KernelOp::getRotated() {
+  TableOp table = getTable();
+  return table ? table.getRotated() : Value();
 }
 
 LogicalResult KernelOp::verify() {
@@ -163,6 +168,8 @@ LogicalResult KernelOp::verifyRegions() {
   std::vector<SumOp> sums = getSums();
   if ((getKind() == KernelKind::Angles) != (getRotated() != nullptr))
     return emitOpError("expected a fusion.table in kernels of kind 'angles', and in no other");
+  if ((getKind() == KernelKind::Steps) != getBecause().has_value())
+    return emitOpError("expected 'because' of kernels of kind 'steps', and of no other");
   if (getKind() == KernelKind::Pairs && sums.empty())
     return emitOpError("requires a fusion.sum in a kernel of kind 'pairs'");
   if (getKind() != KernelKind::Pairs && getKind() != KernelKind::Angles && stores.empty())

@@ -20,7 +20,7 @@ def Fusion_Dialect : Dialect {
       %o = taylor.map %n#0 / %n#1 : !o, !row
       fusion.keep %kr because "every block of queries reads it" : !k
       fusion.kernel @angles_u angles stage 0 grid(u) {
-        fusion.table of %kr : !k
+        fusion.table of %kr because "rotations of the same positions and frequencies read it" : !k
       }
       fusion.kernel @columns local stage 1 grid(b, g, u) {
         fusion.store %kr in workspace : !k

@@ -54,7 +54,8 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [HasParent<"::taylor::FunctionOp">, No
     Kernels run in the order of the text. `stage` is the number of kernels that must come before,
     one after the other. `grid` lists axes; token axes are in blocks. Where there are no tokens and
     many channels, blocks are panels of the axis `channels`. With `asked`, the kernel runs only
-    where the caller asks for one of these results.
+    where the caller asks for one of these results. A kernel of kind `steps` has memory for the sums
+    that it gives, and says `because` of what.
 
     ```mlir
     fusion.kernel @attend local stage 2 grid(b, h, t) {
@@ -65,11 +66,13 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [HasParent<"::taylor::FunctionOp">, No
     ```
   }];
   let arguments = (ins OptionalAttr<SymbolNameAttr>:$sym_name, Fusion_KernelKind:$kind, I64Attr:$stage, StrArrayAttr:$grid,
-                       OptionalAttr<StrAttr>:$channels, OptionalAttr<I64Attr>:$channels_size, OptionalAttr<StrArrayAttr>:$asked);
+                       OptionalAttr<StrAttr>:$channels, OptionalAttr<I64Attr>:$channels_size, OptionalAttr<StrArrayAttr>:$asked,
+                       OptionalAttr<StrAttr>:$because);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     ($sym_name^)? $kind `stage` $stage `grid` `` custom<Names>($grid)
-    (`channels` `` `(` $channels^ `=` $channels_size `)`)? (`asked` $asked^)? attr-dict-with-keyword $body
+    (`channels` `` `(` $channels^ `=` $channels_size `)`)? (`asked` $asked^)? (`because` $because^)?
+    attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -86,7 +89,8 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [HasParent<"::taylor::FunctionOp">, No
     /// null.
     ::mlir::Operation *getPlanned();
     ::llvm::SmallVector<::taylor::AxisRef> getAxes();
-    /// The rotated array whose angles it makes; null in kernels of other kinds.
+    /// Null in kernels of other kinds than angles, and so is the rotated array whose angles it makes.
+    ::taylor::fusion::TableOp getTable();
     ::mlir::Value getRotated();
   }];
 }
@@ -126,14 +130,15 @@ def Fusion_SumOp : Fusion_Op<"sum", [HasParent<"KernelOp">]> {
 def Fusion_TableOp : Fusion_Op<"table", [HasParent<"KernelOp">]> {
   let summary = "a kernel makes the table of angles of a rotation";
   let description = [{
-    Cosines and sines, which all rotations with the same positions and frequencies read.
+    Cosines and sines, which have memory `because` all rotations with the same positions and
+    frequencies read them.
 
     ```mlir
-    fusion.table of %qr : !q
+    fusion.table of %qr because "rotations of the same positions and frequencies read it" : !q
     ```
   }];
-  let arguments = (ins Taylor_ArrayType:$rotated);
-  let assemblyFormat = "`of` $rotated attr-dict `:` type($rotated)";
+  let arguments = (ins Taylor_ArrayType:$rotated, StrAttr:$because);
+  let assemblyFormat = "`of` $rotated `because` $because attr-dict `:` type($rotated)";
   let hasVerifier = 1;
 }
 

@@ -16,7 +16,7 @@
 // CHECK:         %[[O:.*]] = taylor.map
 // CHECK:         fusion.keep %[[K]]
 // CHECK-NEXT:    fusion.kernel angles stage 0 grid(u) {
-// CHECK-NEXT:      fusion.table of %[[K]] : !bgud_f32
+// CHECK-NEXT:      fusion.table of %[[K]] because "rotations of the same positions and frequencies read it" : !bgud_f32
 // CHECK-NEXT:    }
 // CHECK-NEXT:    fusion.kernel local stage 2 grid(b, h, t) {
 // CHECK-NEXT:      fusion.store %[[O]] as ["output:o", "output:again"]

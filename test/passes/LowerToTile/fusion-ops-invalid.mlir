@@ -95,7 +95,7 @@ taylor.function @table of @f("input:x" %x: !row) {
   %y = taylor.map exp(%x) : !row
   fusion.kernel angles stage 0 grid(b, h, t) {
     // expected-error @below {{'fusion.table' op expected a result of a rotation, as taylor.rope is one}}
-    fusion.table of %y : !row
+    fusion.table of %y because "two read it" : !row
   }
   taylor.yield "output:y" %y : !row
 }
@@ -121,6 +121,18 @@ taylor.function @channels of @f("input:x" %x: !row) {
   "fusion.kernel"() <{kind = 1 : i32, stage = 0 : i64, grid = ["b"], channels = "f"}> ({
     fusion.store %y as ["output:y"] : !row
   }) : () -> ()
+  taylor.yield "output:y" %y : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t], f32>
+taylor.function @reason of @f("input:x" %x: !row) {
+  %y = taylor.map exp(%x) : !row
+  // expected-error @below {{'fusion.kernel' op expected 'because' of kernels of kind 'steps', and of no other}}
+  fusion.kernel local stage 0 grid(b, h, t) because "it is slow" {
+    fusion.store %y as ["output:y"] : !row
+  }
   taylor.yield "output:y" %y : !row
 }
 

@@ -12,7 +12,7 @@
 // CHECK-NEXT:    fusion.keep parts of %[[W:.*]] because "each block of tokens has a sum of its own" : !h_f32
 // CHECK-NEXT:    fusion.keep apart %[[D:.*]] because "a block of keys has no room for what is computed from it" : !bgud_f32
 // CHECK-NEXT:    fusion.kernel @angles_u angles stage 0 grid(u) {
-// CHECK-NEXT:      fusion.table of %[[K]] : !bgud_f32
+// CHECK-NEXT:      fusion.table of %[[K]] because "two read it" : !bgud_f32
 // CHECK-NEXT:    }
 // CHECK-NEXT:    fusion.kernel local stage 1 grid(b, g, u) {
 // CHECK-NEXT:      fusion.store %[[K]] in workspace as ["output:k"] : !bgud_f32
@@ -31,7 +31,7 @@ taylor.function @f of @f("input:q" %q: !q, "input:k" %k: !k, "input:x" %x: !row)
   fusion.keep parts of %w because "each block of tokens has a sum of its own" : !head
   fusion.keep apart %d because "a block of keys has no room for what is computed from it" : !k
   fusion.kernel @angles_u angles stage 0 grid(u) {
-    fusion.table of %kr : !k
+    fusion.table of %kr because "two read it" : !k
   }
   fusion.kernel local stage 1 grid(b, g, u) {
     fusion.store %kr in workspace as ["output:k"] : !k

@@ -48,7 +48,7 @@ taylor.function @f of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "
     fusion.store %c in workspace : !row
   }
   fusion.kernel angles stage 0 grid(u) {
-    fusion.table of %kr : !k
+    fusion.table of %kr because "two read it" : !k
   }
   fusion.kernel local stage 1 grid(b, g, u) {
     fusion.store %kr in workspace : !k
