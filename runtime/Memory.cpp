@@ -24,7 +24,7 @@ struct ResultHeader {
 };
 constexpr size_t kHeaderBytes = 64;
 
-// Both lists live as long as the process: a thread may still run while it ends.
+/// Both lists live as long as the process: a thread may still run while it ends.
 BriefMutex resultsMutex, workspacesMutex;
 
 /// Memory of results that nothing reads any more. No call of it allocates: it is asked where memory is short.

@@ -2,7 +2,7 @@
 #include "codegen/Driver/RegisterAll.h"
 
 #include "codegen/Driver/Forms/Passes.h"
-#include "codegen/Targets/CPU/Artifact.h"
+#include "codegen/Targets/CPU/CPUPipeline.h"
 #include "codegen/Targets/CPU/Passes.h"
 #include "codegen/Targets/NVPTX/Emit/Emit.h"
 #include "codegen/Targets/NVPTX/Passes.h"

@@ -36,7 +36,7 @@ template <typename Visitor> static void visitFields(CostSample &sample, Visitor 
 namespace {
 
 /// Values as attributes.
-struct Writer {
+struct ProblemWriter {
   Builder builder;
 
   Attribute write(bool value) { return builder.getBoolAttr(value); }
@@ -122,7 +122,7 @@ private:
 } // namespace
 
 DictionaryAttr taylor::describeProblem(const TargetProblem &problem, MLIRContext *context) {
-  return Writer{Builder(context)}.writeRecord(problem);
+  return ProblemWriter{Builder(context)}.writeRecord(problem);
 }
 
 FailureOr<TargetProblem> taylor::readProblem(ModuleOp module) {

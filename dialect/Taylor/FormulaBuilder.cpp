@@ -29,7 +29,7 @@ Value buildSilu(OpBuilder &builder, Location loc, Arguments x) {
   return arith::MulFOp::create(builder, loc, x[0], SigmoidOp::create(builder, loc, x[0]));
 }
 
-// x times the normal distribution's function of x, not its approximation by tanh.
+/// x times the normal distribution's function of x, not its approximation by tanh.
 Value buildGelu(OpBuilder &builder, Location loc, Arguments x) {
   Type real = x[0].getType();
   Value scaled =
@@ -39,16 +39,16 @@ Value buildGelu(OpBuilder &builder, Location loc, Arguments x) {
   return arith::MulFOp::create(builder, loc, arith::MulFOp::create(builder, loc, half, x[0]), sum);
 }
 
-// relu'(0) = 0, unlike a clamp's derivative on its bound: hence a select and not a maximum. A NaN is not at
-// most 0, and stays.
+/// relu'(0) = 0, unlike a clamp's derivative on its bound: hence a select and not a maximum. A NaN is not at
+/// most 0, and stays.
 Value buildRelu(OpBuilder &builder, Location loc, Arguments x) {
   Value zero = constant(builder, loc, x[0].getType(), 0.0);
   Value isOff = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, x[0], zero);
   return arith::SelectOp::create(builder, loc, isOff, zero, x[0]);
 }
 
-// The exponential sees at most 0, so the branch that is not taken is finite too, and so is its derivative; by
-// a select, since a clamp's derivative would be 0 where x is a NaN.
+/// The exponential sees at most 0, so the branch that is not taken is finite too, and so is its derivative;
+/// by a select, since a clamp's derivative would be 0 where x is a NaN.
 Value buildElu(OpBuilder &builder, Location loc, Arguments x) {
   Value zero = constant(builder, loc, x[0].getType(), 0.0);
   Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, zero, x[0]);

@@ -26,13 +26,13 @@ namespace {
 StringRef roleOf(Attribute name) { return cast<StringAttr>(name).getValue().split(':').first; }
 
 /// An argument or a result of a function.
-struct Tensor {
+struct NamedValue {
   StringAttr name;
   Value value;
 };
 
-SmallVector<Value> valuesOf(ArrayRef<Tensor> tensors) {
-  return llvm::map_to_vector(tensors, [](const Tensor &tensor) { return tensor.value; });
+SmallVector<Value> valuesOf(ArrayRef<NamedValue> tensors) {
+  return llvm::map_to_vector(tensors, [](const NamedValue &tensor) { return tensor.value; });
 }
 
 class Splitter {
@@ -48,41 +48,41 @@ private:
   std::string nameOfSaved(Value value);
   /// A function with the operations that `results` need, up to `arguments`; of those only the ones that are
   /// read. Fails where results need another argument.
-  LogicalResult build(FunctionRole role, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
+  LogicalResult build(FunctionRole role, ArrayRef<NamedValue> arguments, ArrayRef<NamedValue> results,
                       bool keepAllArguments);
-  SmallVector<Tensor> argumentsOf(StringRef role);
-  SmallVector<Tensor> resultsOf(StringRef role);
+  SmallVector<NamedValue> argumentsOf(StringRef role);
+  SmallVector<NamedValue> resultsOf(StringRef role);
   /// The outputs that every backward gets.
-  SmallVector<Tensor> outputsToRead();
+  SmallVector<NamedValue> outputsToRead();
 
   FunctionOp joint;
   OpBuilder builder;
   FunctionGraph graph;
   Block &block;
   YieldOp yield;
-  SmallVector<Tensor> saved;
+  SmallVector<NamedValue> saved;
   llvm::StringMap<unsigned> names;
 };
 
-SmallVector<Tensor> Splitter::argumentsOf(StringRef role) {
-  SmallVector<Tensor> tensors;
+SmallVector<NamedValue> Splitter::argumentsOf(StringRef role) {
+  SmallVector<NamedValue> tensors;
   for (auto [name, argument] : llvm::zip_equal(joint.getArgNames(), block.getArguments()))
     if (roleOf(name) == role)
       tensors.push_back({cast<StringAttr>(name), argument});
   return tensors;
 }
 
-SmallVector<Tensor> Splitter::resultsOf(StringRef role) {
-  SmallVector<Tensor> tensors;
+SmallVector<NamedValue> Splitter::resultsOf(StringRef role) {
+  SmallVector<NamedValue> tensors;
   for (auto [name, value] : llvm::zip_equal(*yield.getNames(), yield.getValues()))
     if (roleOf(name) == role)
       tensors.push_back({cast<StringAttr>(name), value});
   return tensors;
 }
 
-SmallVector<Tensor> Splitter::outputsToRead() {
-  SmallVector<Tensor> outputs = resultsOf("output");
-  llvm::erase_if(outputs, [](const Tensor &output) { return isCarriedOutput(output.name); });
+SmallVector<NamedValue> Splitter::outputsToRead() {
+  SmallVector<NamedValue> outputs = resultsOf("output");
+  llvm::erase_if(outputs, [](const NamedValue &output) { return isCarriedOutput(output.name); });
   return outputs;
 }
 
@@ -110,7 +110,7 @@ void Splitter::chooseSaved() {
   // An output is there already; reading it is cheaper than anything that must be written for the purpose.
   constexpr double kOutputCost = 1e-6;
   llvm::SmallDenseSet<Value> outputs, needed;
-  for (const Tensor &output : outputsToRead())
+  for (const NamedValue &output : outputsToRead())
     outputs.insert(output.value);
 
   // Only what a gradient needs may force something to be saved.
@@ -138,7 +138,7 @@ void Splitter::chooseSaved() {
           llvm::any_of(user->getResults(), [&](Value result) { return needed.contains(result); }))
         cut.markSink(node);
   // A gradient that no cotangent reaches may still be a sum.
-  for (const Tensor &gradient : resultsOf("gradient"))
+  for (const NamedValue &gradient : resultsOf("gradient"))
     if (auto it = nodes.find(gradient.value); it != nodes.end())
       cut.markSink(it->second);
 
@@ -151,7 +151,7 @@ void Splitter::chooseSaved() {
   }
 }
 
-LogicalResult Splitter::build(FunctionRole role, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
+LogicalResult Splitter::build(FunctionRole role, ArrayRef<NamedValue> arguments, ArrayRef<NamedValue> results,
                               bool keepAllArguments) {
   llvm::SmallDenseSet<Value> available, read;
   available.insert_range(valuesOf(arguments));
@@ -173,13 +173,13 @@ LogicalResult Splitter::build(FunctionRole role, ArrayRef<Tensor> arguments, Arr
            << stringifyFunctionRole(role) << " part need " << joint.getArgNames()[missing.getArgNumber()]
            << ", which that part does not have";
 
-  SmallVector<Tensor> used;
-  for (const Tensor &argument : arguments)
+  SmallVector<NamedValue> used;
+  for (const NamedValue &argument : arguments)
     if (keepAllArguments || read.contains(argument.value))
       used.push_back(argument);
-  auto namesOf = [&](ArrayRef<Tensor> tensors) {
+  auto namesOf = [&](ArrayRef<NamedValue> tensors) {
     return builder.getArrayAttr(
-        llvm::map_to_vector(tensors, [](const Tensor &tensor) { return Attribute(tensor.name); }));
+        llvm::map_to_vector(tensors, [](const NamedValue &tensor) { return Attribute(tensor.name); }));
   };
   OpBuilder::InsertionGuard guard(builder);
   StringRef spec = joint.getSpecName();
@@ -191,7 +191,7 @@ LogicalResult Splitter::build(FunctionRole role, ArrayRef<Tensor> arguments, Arr
   Block *body = addBlock(function.getBody(), {}, joint.getLoc());
   builder.setInsertionPointToStart(body);
   IRMapping mapped;
-  for (const Tensor &argument : used)
+  for (const NamedValue &argument : used)
     mapped.map(argument.value, body->addArgument(argument.value.getType(), argument.value.getLoc()));
   for (Operation &op : block.without_terminator()) {
     if (!operations.contains(&op))
@@ -204,22 +204,22 @@ LogicalResult Splitter::build(FunctionRole role, ArrayRef<Tensor> arguments, Arr
         mapped.map(old, now);
   }
   SmallVector<Value> yielded = llvm::map_to_vector(
-      results, [&](const Tensor &result) { return mapped.lookupOrDefault(result.value); });
+      results, [&](const NamedValue &result) { return mapped.lookupOrDefault(result.value); });
   YieldOp::create(builder, joint.getLoc(), yielded, namesOf(results));
   return success();
 }
 
 LogicalResult Splitter::run() {
   chooseSaved();
-  SmallVector<Tensor> inputs = argumentsOf("input"), outputs = outputsToRead();
-  SmallVector<Tensor> forwardResults = resultsOf("output"), backwardArguments = inputs;
+  SmallVector<NamedValue> inputs = argumentsOf("input"), outputs = outputsToRead();
+  SmallVector<NamedValue> forwardResults = resultsOf("output"), backwardArguments = inputs;
   llvm::append_range(forwardResults, saved);
   llvm::append_range(backwardArguments, outputs);
   llvm::append_range(backwardArguments, saved);
   llvm::append_range(backwardArguments, argumentsOf("cotangent"));
   if (failed(build(FunctionRole::Forward, inputs, forwardResults, /*keepAllArguments=*/true)))
     return failure();
-  SmallVector<Tensor> gradients = resultsOf("gradient");
+  SmallVector<NamedValue> gradients = resultsOf("gradient");
   if (!gradients.empty() &&
       failed(build(FunctionRole::Backward, backwardArguments, gradients, /*keepAllArguments=*/false)))
     return failure();

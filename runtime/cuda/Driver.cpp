@@ -9,7 +9,7 @@ using namespace taylor::runtime::cuda;
 
 namespace {
 
-// Attributes by their numbers in cuda.h.
+// Attributes by their numbers in cuda.h
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76, kSharedPerBlockOptin = 97, kMultiprocessors = 16;
 constexpr int kPointerContext = 1;
 constexpr Result kNoDevice = 100, kInvalidValue = 1;

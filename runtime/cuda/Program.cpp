@@ -10,13 +10,13 @@ using namespace taylor::runtime::cuda;
 
 namespace {
 
-// Numbers of cuda.h: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES and
-// CU_JIT_ERROR_LOG_BUFFER{,_SIZE_BYTES}.
+/// Numbers of cuda.h: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES and
+/// CU_JIT_ERROR_LOG_BUFFER{,_SIZE_BYTES}.
 constexpr int kMaxDynamicShared = 8, kErrorLog = 5, kErrorLogSize = 6;
 // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 constexpr int kProgrammaticSerialization = 6;
-// What every GPU gives a block without being asked (CUDA C++ Programming Guide, "Technical Specifications per
-// Compute Capability").
+/// What every GPU gives a block without being asked (CUDA C++ Programming Guide, "Technical Specifications
+/// per Compute Capability").
 constexpr unsigned kSharedWithoutAsking = 48 << 10;
 constexpr unsigned kGridLimit[3] = {2147483647u, 65535u, 65535u};
 

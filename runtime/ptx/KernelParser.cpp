@@ -5,7 +5,7 @@
 
 namespace taylor::runtime::ptx {
 
-// So that a text cannot ask for more memory than a machine has.
+/// So that a text cannot ask for more memory than a machine has.
 constexpr size_t kMostRegisters = 131072, kMostLocal = 524288;
 
 KernelParser::KernelParser(Lexer &lexer, Kernel &kernel, const Names &globals, size_t sharedBytes)

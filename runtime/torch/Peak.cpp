@@ -10,8 +10,8 @@ namespace taylor {
 namespace {
 
 constexpr int64_t kRounds = 200000; // some milliseconds
-// Independent sums: with fewer, two units of latency 5 would wait; with more, they and two factors would not
-// fit 16 registers.
+/// Independent sums: with fewer, two units of latency 5 would wait; with more, they and two factors would not
+/// fit 16 registers.
 constexpr int kChains = 12;
 
 /// rounds * chains fused multiply-adds of vectors of `width` elements. Inlined into functions that say which

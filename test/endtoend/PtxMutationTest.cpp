@@ -86,8 +86,8 @@ struct Call {
   uint64_t seed;       ///< of the order of warps
   std::string options; ///< of taylor-run
 };
-// Code that a missing gradient turns off may have a barrier that serves others too, so that theirs is needed
-// only then.
+/// Code that a missing gradient turns off may have a barrier that serves others too, so that theirs is needed
+/// only then.
 const Call kCalls[] = {
     {0, ""}, {1, ""}, {2, ""}, {0, " --absent-grad=q"}, {0, " --absent-grad=k"}, {0, " --absent-grad=v"}};
 

@@ -1,6 +1,7 @@
 # RUN: %python %s %source_dir
 """One meaning a name: no two classes or enums at namespace scope have one name in one program, whatever their namespaces (CONTRIBUTING.md, "Style").
-Classes of operations, which TableGen makes, are named with their dialect, as in all of MLIR: tile::StoreOp, fusion::StoreOp."""
+A pass of a .td file is a class too. Classes of operations, which TableGen makes, are named with their dialect, as in all of MLIR: tile::StoreOp,
+fusion::StoreOp."""
 import collections
 import pathlib
 import re
@@ -10,18 +11,24 @@ source = pathlib.Path(sys.argv[1])
 # What is linked together; `stable` is the wheel's library, which has its own copy of what libtorch's interface needs.
 core = ["runtime/*.*", "runtime/cuda/*", "runtime/ptx/*"]
 torch = [*core, "runtime/torch/*"]
+compiler = ["dialect/**/*", "passes/**/*", "codegen/**/*", *core]
 PROGRAMS = {
-    "taylorc and taylor-run": ["dialect/**/*", "passes/**/*", "codegen/**/*", *core],
+    "taylorc and taylor-run": compiler,
     "taylor-train": [*torch, "trainer/**/*"],
     "taylor-bench": [*torch, "runtime/lab/bench/*"],
     "the wheel's operators": [*core, "runtime/torch/stable/*"],
+    "toy-taylorc": [*compiler, "test/codegen/toy-target/*"],
+    "taylor-tile-check": [*compiler, "test/codegen/tile-check/*"],
+    "taylor-mutants": [*compiler, "test/endtoend/mutants/*"],
 }
 CLASS = re.compile(r"(?:^|[\s>])(?:class|struct|enum class|enum|union) (?:\[\[\w+\]\] )?(?:alignas\(\d+\) )?(\w+)(?: final)?\s*(?::(?!:)[^()]*)?$")
+PASS = re.compile(r"^def (\w+) *: Pass<", re.M)  # of a .td file
 QUIET = re.compile(r"""//[^\n]*|/\*.*?\*/|^#(?:\\\n|[^\n])*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'""", re.M | re.S)
 
 
 def classes(text):
     """Names of the classes and enums that a text defines outside functions, nested ones after their class: Outer::Inner."""
+    yield from (f"pass {match[1].removesuffix('Pass')}" for match in PASS.finditer(text))
     scopes, begin = [], 0  # of each open brace: the class's name, "" for a namespace, None within a function or an initialiser
     text = QUIET.sub(" ", text)
     for match in re.finditer(r"[{};]", text):
@@ -51,6 +58,7 @@ def doubles(files):
 
 assert doubles({"a": "struct X {", "b": "namespace n {\nclass X : public Y {\n"}) == ["X: a, b"]
 assert doubles({"a": "namespace a {\n  struct X {};\n}", "b": "namespace b { namespace {\n    class X {\n"}) == ["X: a, b"]
+assert doubles({"a.td": 'def X : Pass<"a"> {', "b.td": 'def XPass : Pass<"b"> {', "c": "struct X {"}) == ["pass X: a.td, b.td"]
 assert not doubles({"a": "struct X {", "b": "struct X;\nstruct X::Y {\n  struct X {\nstruct XY {"})
 assert not doubles({"a.h": "class A {\n  struct Entry {\n  };\n};", "b.h": "class B {\n  struct Entry {", "c": "void f() {\n  struct A {"})
 assert doubles({"f/a.h": "class A {\n  struct Entry {\n  };\n};", "f/b.h": "struct Entry {"}) == ["Entry in f: f/a.h (A::Entry), f/b.h (Entry)"]
@@ -58,7 +66,7 @@ assert not doubles({"f/a.h": "class A {\n  struct Entry {\n  };\n};", "g/b.h": "
 
 faults = []
 for program, patterns in PROGRAMS.items():
-    paths = sorted({path for pattern in patterns for path in source.glob(pattern) if path.suffix in (".h", ".cpp")})
+    paths = sorted({path for pattern in patterns for path in source.glob(pattern) if path.suffix in (".h", ".cpp", ".td")})
     assert len(paths) > 50, (program, len(paths))
     faults += [f"{program}: {line}" for line in doubles({path.relative_to(source).as_posix(): path.read_text(encoding="utf-8") for path in paths})]
 assert not faults, "two meanings of a name; rename one:\n" + "\n".join(faults)

@@ -35,14 +35,19 @@ def guard(name, text):
         yield f"{name}: expected the guard {wanted}"
 
 
+OTHERS = re.compile(r"\s*(#|//|}|public:|private:|protected:)")
+
+
 def comments(name, text):
-    """A declaration's comment begins with `///`. One with `//` is a heading of several: a line that is no sentence."""
+    """A declaration's comment begins with `///`. One with `//` is a heading of several: a line that is no sentence. What a source file says of a
+    declaration that stands elsewhere, or of a test, explains the code."""
     lines = text.split("\n")
+    declared = OTHERS if name.endswith(".h") else re.compile(OTHERS.pattern + r"|TEST|(namespace|using|extern)\b|(?!static)[^(=;]*\w::~?\w+\(")
     outside, begin = scopes(lines), 0
     for number, line in enumerate(lines):
         if not re.match(r"\s*//(?!/)", line):
             last = lines[number - 1] if number else ""
-            isDeclaration = line.strip() and not re.match(r"\s*(#|//|}|public:|private:|protected:)", line)
+            isDeclaration = line.strip() and not declared.match(line)
             if begin < number and number > 1 and outside[begin] and isDeclaration and (number - begin > 1 or re.search(r"[.:)]\s*$", last)):
                 yield f"{name}:{begin + 1}: expected '///' before a declaration, or a heading of one line without a full stop"
             begin = number + 1
@@ -65,6 +70,7 @@ def constants(name, text):
 assert not list(guard("a/b-c.h", "//\n#ifndef TAYLOR_A_B_C_H\n#define TAYLOR_A_B_C_H\n")) and list(guard("a/b.h", "\n#pragma once\n"))
 assert not list(comments("x", "// File.\n\n/// F.\nint f();\nvoid g() {\n  // Why.\n  f();\n}\n// Heading\nint h();\n"))
 assert list(comments("x", "\n\nstruct S {\n  // A member.\n  int x;\n};\n")) and list(comments("x", "\n\n// Two\n// lines\nint x;\n"))
+assert list(comments("x.cpp", "\n\n// What it is.\nint f() {\n}\n")) and not list(comments("x.cpp", "\n\n// Why so.\nint S::f() {\n}\n// So.\nTEST(A, B) {\n}\n"))
 assert not list(constants("x", "constexpr int kMost = 1;\nvoid f() {\n  constexpr int most = 1;\n}\n"))
 assert not list(constants("x", "const X *f(int i) {\n  const int most = 1;\n}\nstruct S {\n  const X *p = nullptr;\n};\nconst X &kX = y();\n"))
 assert list(constants("x", "static const int most[] = {1};")) and list(constants("x", "const std::string most = one();"))
@@ -78,7 +84,8 @@ found = []
 for name in names:
     text = (source / name).read_text(encoding="utf-8")
     if name.endswith(".h"):
-        found += [*guard(name, text), *comments(name, text)]
+        found += guard(name, text)
+    found += comments(name, text)
     found += [] if name.startswith("test/") else constants(name, text)
 assert len(names) > 500, len(names)
 assert not found, "\n".join(found)

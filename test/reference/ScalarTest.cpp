@@ -14,7 +14,7 @@ struct Case {
   Real x[3];
 };
 
-// Every function with a derivative, inside its domain and away from ties.
+/// Every function with a derivative, inside its domain and away from ties.
 constexpr Case kCases[] = {
     {Code::Copy, {0.7L}},
     {Code::Add, {0.7L, -0.4L}},

@@ -52,7 +52,7 @@ protected:
   Kernel kernel = loadFixture("maps"), alone = loadFixture("maps-alone");
   TaylorRunOptions options = {};
   Array<float> o{{b, h, t, d}}, m{{b, h, t}};
-  // Rows next to each other, rows with 16 bytes between, and rows that begin at no multiple of 16.
+  /// Rows next to each other, rows with 16 bytes between, and rows that begin at no multiple of 16.
   Queries dense{8}, apart{12}, odd{9};
 };
 

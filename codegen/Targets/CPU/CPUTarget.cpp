@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/CPU/CPUTarget.h"
-#include "codegen/Targets/CPU/Artifact.h"
+#include "codegen/Targets/CPU/CPUPipeline.h"
 #include "codegen/Targets/CPU/Passes.h"
 #include "codegen/Targets/CPU/TileModel.h"
 #include "llvm/IR/LLVMContext.h"
@@ -53,7 +53,7 @@ public:
                            builder.getStringAttr(target.cpu), builder.getStrArrayAttr(features));
   }
 
-  // Code of the machine is made without a `run`, after that of LLVM.
+  /// Code of the machine is made without a `run`, after that of LLVM.
   std::vector<std::string> getPhases() const override { return {"vectors", "LLVM", "machine code"}; }
 
   FailureOr<std::string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,

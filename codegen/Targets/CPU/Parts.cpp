@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/CPU/Parts.h"
-#include "codegen/Targets/CPU/Artifact.h"
+#include "codegen/Targets/CPU/CPUPipeline.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/StringExtras.h"

@@ -29,7 +29,7 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def ExpandMath : Pass<"taylor-cpu-expand-math"> {
+def CPUExpandMath : Pass<"taylor-cpu-expand-math"> {
   let summary = "elementary functions as polynomials on vectors, f32 and f64, without a library";
   let description = [{
     exp and exp2 in f32 have a relative error below 2e-7. They are 0 below 2^-125, and with the flag
@@ -54,7 +54,7 @@ def ExpandMath : Pass<"taylor-cpu-expand-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm"> {
+def CPULowerToLLVM : Pass<"taylor-cpu-lower-to-llvm"> {
   let summary = "ops that taylor-lower-tile-to-vector and taylor-cpu-expand-math leave, to the LLVM dialect";
   let description = [{
     Upstream's conversions: scf to cf, then arith, cf, math and vector to LLVM. Input: the loops

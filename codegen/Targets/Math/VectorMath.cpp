@@ -70,7 +70,7 @@ public:
   Value notLess(Value a, Value b) const {
     return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, a, b);
   }
-  // A NaN in the first operand stays.
+  /// A NaN in the first operand stays.
   Value min(Value a, Value b) const { return select(less(b, a), b, a); }
   Value max(Value a, Value b) const { return select(less(a, b), b, a); }
 
@@ -297,7 +297,7 @@ Value emitLog2(const Real &r, Value x) {
   return finishLog(r, x, r.add(e, r.fma(f, r.c(kLog2e), r.mul(y, r.c(kLog2e)))));
 }
 
-// log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded (Kahan); where u is 0, log(u) alone.
+/// log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded (Kahan); where u is 0, log(u) alone.
 Value emitLog1p(const Real &r, Value x) {
   Value u = r.add(r.c(1.0), x);
   Value correction = r.div(r.sub(x, r.sub(u, r.c(1.0))), r.max(u, r.c(0x1p-64)));
@@ -305,7 +305,7 @@ Value emitLog1p(const Real &r, Value x) {
   return r.select(r.less(u, r.c(INFINITY)), result, u);
 }
 
-// exp(x) - 1 loses little beyond the range of the series.
+/// exp(x) - 1 loses little beyond the range of the series.
 Value emitExpM1(const Real &r, Value x) {
   Value small;
   if (r.isF64()) {
@@ -325,7 +325,7 @@ Value emitExpM1(const Real &r, Value x) {
   return r.select(r.less(r.abs(x), r.c(r.isF64() ? 0.5 : 0.7)), small, r.sub(emitExp(r, x), r.c(1.0)));
 }
 
-// tanh(x) = x + x^3 P(x^2) near 0; farther out, 1 - 2 / (e^2|x| + 1), which is 1 where e^2|x| is infinite.
+/// tanh(x) = x + x^3 P(x^2) near 0; farther out, 1 - 2 / (e^2|x| + 1), which is 1 where e^2|x| is infinite.
 Value tanhF32(const Real &r, Value x) {
   Value magnitude = r.abs(x), z = r.mul(x, x);
   Value p =
@@ -336,7 +336,7 @@ Value tanhF32(const Real &r, Value x) {
   return r.select(r.less(magnitude, r.c(0.55)), near, r.copySign(far, x));
 }
 
-// tanh |x| = t / (t + 2) with t = expm1(2 |x|): no cancellation anywhere; bounded so that t is finite.
+/// tanh |x| = t / (t + 2) with t = expm1(2 |x|): no cancellation anywhere; bounded so that t is finite.
 Value tanhF64(const Real &r, Value x) {
   Value magnitude = r.abs(x);
   Value t = emitExpM1(r, r.min(r.add(magnitude, magnitude), r.c(80.0)));
@@ -398,7 +398,8 @@ Value powF64(const Real &r, Value x, Value y) {
   return r.select(isZero, r.c(1.0), result);
 }
 
-// erf(x) = x + x P(x^2) near 0; farther out, 1 - exp(-t - t Q(t)) with t = |x| bounded where the result is 1.
+/// erf(x) = x + x P(x^2) near 0; farther out, 1 - exp(-t - t Q(t)) with t = |x| bounded where the result
+/// is 1.
 Value erfF32(const Real &r, Value x) {
   Value magnitude = r.abs(x), t = r.min(magnitude, r.c(4.0));
   Value p = r.polynomial(r.mul(x, x), {0.12837915378189665, -0.37612523184762203, 0.11282139930427453,
@@ -411,7 +412,7 @@ Value erfF32(const Real &r, Value x) {
   return r.select(r.less(magnitude, r.c(0.9)), r.fma(x, p, x), far);
 }
 
-// erf(x) = x T(x^2) / U(x^2) near 0; farther out, 1 - exp(-t^2) P(t) / Q(t), likewise.
+/// erf(x) = x T(x^2) / U(x^2) near 0; farther out, 1 - exp(-t^2) P(t) / Q(t), likewise.
 Value erfF64(const Real &r, Value x) {
   Value magnitude = r.abs(x), t = r.min(magnitude, r.c(6.0)), z = r.mul(x, x);
   Value top = r.polynomial(z, {5.55923013010394962768e4, 7.00332514112805075473e3, 2.23200534594684319226e3,

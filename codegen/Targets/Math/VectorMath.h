@@ -26,7 +26,7 @@
 
 namespace mlir::tile {
 
-/// The fast-math flag of an exp or exp2 of vectors, between TileElements and ExpandMath of processors alone,
+/// The fast-math flag of an exp or exp2 of vectors, between TileElements and CPUExpandMath alone,
 /// where what reads it reads it rounded to bf16, or adds such numbers up. Without it the result is more
 /// exact.
 inline constexpr arith::FastMathFlags kRoundedResult = arith::FastMathFlags::contract;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layouts for all tiles of a program, and buffers for what threads exchange. Passes.td has the rule;
 // LayoutPlan decides, and this file writes the decisions down.
-#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/LayoutPlan.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A producer that copies, and members that compute. Passes.td has the rule.
-#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/RoleStreams.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
@@ -47,13 +47,13 @@ public:
   void emit();
 
 private:
-  // Places and bounds of members.
+  // Places and bounds of members
   Value makeMember(OpBuilder &builder, Value number);
   Value cloneFor(OpBuilder &builder, Value value, IRMapping &mapping);
   Value extremeOf(OpBuilder &builder, Value value, IRMapping &common, bool largest);
   Value countIterations(OpBuilder &builder, Location loc, Value from, Value to, Value step);
 
-  // The producer.
+  // The producer
   void emitProducer(Block &from, IRMapping &mapping, llvm::DenseMap<Operation *, Value> &counters);
   void emitProducerLoop(scf::ForOp loop, IRMapping &mapping, llvm::DenseMap<Operation *, Value> &counters);
   void emitFills(StreamLoop &entry, IRMapping &mapping, Value number);
@@ -61,7 +61,7 @@ private:
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
 
-  // The members.
+  // The members
   void emitConsumer(StreamLoop &entry);
   void readRing(StreamLoop &entry, RoleStream &stream, Value number);
   void passBy(OpBuilder &builder, StreamLoop &entry, Value from, Value to);

@@ -41,7 +41,7 @@ public:
   void run(PipelinedBuffers &pipelined);
 
 private:
-  // What runs ahead.
+  // What runs ahead
   void moveInvariants();
   void findStreams(const PipelinedBuffers &pipelined);
   std::optional<CopyStream> asStream(CopyOp copy);
@@ -50,7 +50,7 @@ private:
   unsigned positionOf(Operation *op);
   bool hasWork(unsigned from, unsigned to) const;
 
-  // Slots, sync points and groups.
+  // Slots, sync points and groups
   void chooseSlots();
   void choosePoints();
   void addPoint(unsigned position);
@@ -59,7 +59,7 @@ private:
   void moveUp();
   void formGroups();
 
-  // The new loop.
+  // The new loop
   void addSlotIndices();
   void emitPoint(unsigned point, Operation *before);
   void emitPrologue();

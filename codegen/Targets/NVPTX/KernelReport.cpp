@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/KernelReport.h"
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"

@@ -7,9 +7,9 @@
 
 using namespace mlir::simt;
 
-// The oldest first. Second-level caches are those of the smallest chip of the name, an eighth left out for
-// what blocks do not read in common.
-//                                   PTX  shared memory: block, SM  threads blocks cache     starts early
+/// The oldest first. Second-level caches are those of the smallest chip of the name, an eighth left out for
+/// what blocks do not read in common.
+///                                   PTX  shared memory: block, SM  threads blocks cache     starts early
 static const Machine kTargets[] = {{"sm_80", 80, 163 << 10, 164 << 10, 2048, 32, 35 << 20},
                                    {"sm_86", 80, 99 << 10, 100 << 10, 1536, 16, 5 << 20},
                                    {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24, 21 << 20},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The last products of a member's iteration together with the first ones of the next. Passes.td has the rule.
-#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "codegen/Targets/NVPTX/LateSums.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
 #include "passes/Debug.h"

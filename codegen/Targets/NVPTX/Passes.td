@@ -267,7 +267,7 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
 }
 
-def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
+def NVPTXExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions as instructions and polynomials, without a library";
   let description = [{
     In f32, exp and exp2 become `ex2.approx.ftz`, rsqrt `rsqrt.approx.ftz`, and with the flags `afn`
@@ -289,7 +289,7 @@ def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
 }
 
-def LowerToLLVM : Pass<"taylor-nvptx-lower-to-llvm", "::mlir::ModuleOp"> {
+def NVPTXLowerToLLVM : Pass<"taylor-nvptx-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "arith, math and scf on numbers to the LLVM dialect, nvvm stays";
   let description = [{
     Upstream's conversions: scf to cf, then arith, cf and math to LLVM.

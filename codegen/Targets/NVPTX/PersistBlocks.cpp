@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks that take one place of the grid after the other. Passes.td has the rule.
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/RoleStreams.h"
 #include "codegen/Targets/NVPTX/Accesses.h"
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/ScalarFacts.h"
 #include "dialect/Sources.h"
 #include "mlir/IR/Matchers.h"

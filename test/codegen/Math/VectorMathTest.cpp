@@ -66,7 +66,7 @@ public:
         vector + ", !llvm.ptr\nllvm.return }";
     module = parseSourceString<ModuleOp>(text, &context);
     PassManager manager(&context);
-    manager.addPass(tile::cpu::createExpandMath({hasScale ? "x86-64-v4" : "x86-64-v3"}));
+    manager.addPass(tile::cpu::createCPUExpandMath({hasScale ? "x86-64-v4" : "x86-64-v3"}));
     manager.addPass(createConvertMathToLLVMPass());
     manager.addPass(createArithToLLVMConversionPass());
     manager.addPass(createReconcileUnrealizedCastsPass());

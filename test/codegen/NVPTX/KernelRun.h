@@ -2,8 +2,8 @@
 // Compiles a tile program with layouts to PTX and runs it in the interpreter.
 #ifndef TAYLOR_TEST_CODEGEN_NVPTX_KERNELRUN_H
 #define TAYLOR_TEST_CODEGEN_NVPTX_KERNELRUN_H
-#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Emit/Emit.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Machines.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"

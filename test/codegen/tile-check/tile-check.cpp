@@ -5,7 +5,7 @@
 // Compiles the module's tile programs, runs them one after the other on random inputs and compares what they
 // wrote with the evaluator, in relative 2-norms. Tensors of one name are one memory across programs: what
 // forward saves, backward reads. Every row is padded with NaN and ends at a page that must not be touched.
-#include "codegen/Targets/CPU/Artifact.h"
+#include "codegen/Targets/CPU/CPUPipeline.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/Evaluator.h"
 #include "mlir/IR/MLIRContext.h"

@@ -120,7 +120,7 @@ void Rerun::keep(const KernelInfo &info, unsigned count, std::span<const std::by
   }
 }
 
-Outcome Rerun::run(const ptx::Module &module, uint64_t seed, std::span<const std::byte> parameters) {
+RerunOutcome Rerun::run(const ptx::Module &module, uint64_t seed, std::span<const std::byte> parameters) {
   for (size_t i = 0; i < ranges.size(); ++i)
     if (!before[i].empty())
       std::memcpy(ranges[i].data, before[i].data(), before[i].size());
@@ -131,10 +131,10 @@ Outcome Rerun::run(const ptx::Module &module, uint64_t seed, std::span<const std
                              {.seed = seed, .profile = true, .limit = limit}));
 }
 
-Outcome Rerun::compare(const ptx::RunReport &report) const {
-  Outcome outcome{.fault = report.fault ? report.fault->message : "",
-                  .bankConflicts = report.profile.bankConflicts,
-                  .instructions = report.profile.total};
+RerunOutcome Rerun::compare(const ptx::RunReport &report) const {
+  RerunOutcome outcome{.fault = report.fault ? report.fault->message : "",
+                       .bankConflicts = report.profile.bankConflicts,
+                       .instructions = report.profile.total};
   for (size_t i = 0; !report.fault && i < ranges.size(); ++i)
     if (!after[i].empty() && std::memcmp(ranges[i].data, after[i].data(), after[i].size()) != 0) {
       outcome.isSame = false;

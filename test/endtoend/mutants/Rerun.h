@@ -20,7 +20,7 @@ struct CallOf {
 };
 
 /// What came of a run.
-struct Outcome {
+struct RerunOutcome {
   std::string fault; ///< the interpreter's message
   uint64_t bankConflicts = 0;
   uint64_t instructions = 0;
@@ -36,8 +36,9 @@ public:
   /// Runs the call up to the kernel, and this once as it is. Throws taylor::runtime::Error.
   explicit Rerun(CallOf call);
   /// The kernel with another text and, where it is given, other bytes of parameters.
-  Outcome run(const runtime::ptx::Module &module, uint64_t seed, std::span<const std::byte> parameters = {});
-  const Outcome &whole() const { return first; }
+  RerunOutcome run(const runtime::ptx::Module &module, uint64_t seed,
+                   std::span<const std::byte> parameters = {});
+  const RerunOutcome &whole() const { return first; }
   const std::vector<std::byte> &parameters() const { return bytes; }
   /// Where tensor maps lie in the parameters.
   const std::vector<size_t> &maps() const { return mapsAt; }
@@ -61,7 +62,7 @@ private:
   bool runFunction(int function);
   void keep(const runtime::KernelInfo &, unsigned blocks, std::span<const std::byte> parameters,
             std::span<const runtime::ptx::MemoryRange> memory);
-  Outcome compare(const runtime::ptx::RunReport &report) const;
+  RerunOutcome compare(const runtime::ptx::RunReport &report) const;
   double differenceIn(const runtime::ptx::MemoryRange &range, const std::vector<std::byte> &right) const;
 
   CallOf call;
@@ -76,7 +77,7 @@ private:
   std::vector<size_t> mapsAt;
   std::vector<runtime::ptx::MemoryRange> ranges;
   std::vector<std::vector<std::byte>> before, after; ///< of each range; none where it is read only
-  Outcome first;
+  RerunOutcome first;
   uint64_t limit = uint64_t(1) << 30;
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 using namespace taylor;
 using namespace taylor::runtime;
-using test::Outcome;
 using test::Rerun;
+using test::RerunOutcome;
 
 std::string readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
@@ -72,7 +72,7 @@ public:
   }
   void run(Rerun &rerun, ptx::Break kind, const std::string &detail, const std::string &place,
            const ptx::Module &module, std::span<const std::byte> parameters = {}) {
-    Outcome outcome;
+    RerunOutcome outcome;
     for (uint64_t seed = 0; seed < ordersFor(kind) && !outcome.isCaught(); ++seed)
       outcome = rerun.run(module, seed, parameters);
     // Without its swizzle a tile may be right all the same, where who writes and who reads has none.
@@ -161,7 +161,7 @@ int main(int argc, char **argv) {
       Rerun rerun(
           {.artifact = artifact, .kernel = kernel, .sizes = sizesOf(argv[areMaps ? 4 : 3]), .absent = {}});
       for (uint64_t seed = 0; seed < 2; ++seed)
-        if (Outcome whole = rerun.run(module, seed); !whole.fault.empty() || !whole.isSame)
+        if (RerunOutcome whole = rerun.run(module, seed); !whole.fault.empty() || !whole.isSame)
           fail("expected a kernel that is right, but got: ", whole.fault);
       if (areMaps)
         breakMaps(trial, rerun, module);

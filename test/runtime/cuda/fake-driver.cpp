@@ -34,7 +34,7 @@ int called(const std::string &call, const std::string &detail = "") {
   return injected == state.failures.end() ? 0 : injected->second;
 }
 
-// Handles are numbers here.
+/// Handles are numbers here.
 uintptr_t numberOf(const void *handle) { return reinterpret_cast<uintptr_t>(handle); }
 template <typename Handle> void assign(Handle *handle, uintptr_t number) {
   *handle = reinterpret_cast<Handle>(number);

@@ -13,7 +13,7 @@ struct Place {
   unsigned row, column;
 };
 
-// The manual's formulas, one for each table.
+/// The manual's formulas, one for each table.
 Place a16(unsigned lane, unsigned i) { // .f16/.bf16 m16n8k16, a0..a7
   unsigned g = lane >> 2, t = lane % 4;
   return {(i < 2 || (4 <= i && i < 6)) ? g : g + 8, t * 2 + (i & 1) + (i < 4 ? 0 : 8)};
@@ -129,8 +129,8 @@ uint16_t cell(unsigned j, unsigned row, unsigned column) {
   return uint16_t(0x1000 * (j + 1) + 16 * row + column);
 }
 
-// The 32 rows of four matrices in shared memory, row r of matrix j at 16 (8j + r): one 16-byte row per
-// thread.
+/// The 32 rows of four matrices in shared memory, row r of matrix j at 16 (8j + r): one 16-byte row per
+/// thread.
 const std::string fillRows = R"(
 mov.u32 %r0, rows;
 shl.b32 %r1, %t, 4;

@@ -131,7 +131,7 @@ std::string kernelOf(const Product &p) {
   return text + "ret;\n}\n";
 }
 
-// Where the i-th element of a lane's fragment lies in the 16 rows of its warp.
+/// Where the i-th element of a lane's fragment lies in the 16 rows of its warp.
 struct Place {
   unsigned row, column;
 };

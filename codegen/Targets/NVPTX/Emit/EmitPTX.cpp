@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // taylor-nvptx-emit: the LLVM dialect to LLVM IR, optimised, to PTX text.
 #include "codegen/Artifact/LLVMSwitch.h"
-#include "codegen/Targets/NVPTX/Contract.h"
 #include "codegen/Targets/NVPTX/Emit/Emit.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Machines.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"

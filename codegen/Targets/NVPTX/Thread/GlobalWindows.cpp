@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows of arrays in global memory: the thread's first element once, the others at multiples of strides.
 #include "codegen/Targets/NVPTX/Thread/GlobalWindows.h"
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/ScalarFacts.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"

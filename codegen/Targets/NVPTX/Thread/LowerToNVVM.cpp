@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // taylor-simt-lower-to-nvvm: kernels become functions of one thread. Passes.td has the description.
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/PlaceBarriers.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"

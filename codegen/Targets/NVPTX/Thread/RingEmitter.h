@@ -3,7 +3,7 @@
 #ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_RINGEMITTER_H
 #define TAYLOR_CODEGEN_TARGETS_NVPTX_THREAD_RINGEMITTER_H
 
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Thread/PieceCopier.h"
 #include "codegen/Targets/NVPTX/Thread/RingSignals.h"
 

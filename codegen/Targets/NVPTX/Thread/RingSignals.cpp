@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The instructions are text, since MLIR's ops for them are such too.
 #include "codegen/Targets/NVPTX/Thread/RingSignals.h"
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // same way: scalars are uniform.
 #include "codegen/Targets/NVPTX/Thread/ThreadEmitter.h"
 #include "codegen/Targets/Frame/Scalars.h"
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
 #include "codegen/Targets/NVPTX/Thread/Features.h"
 #include "codegen/Targets/NVPTX/Thread/ProductEmitter.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets/NVPTX/Thread/ThreadPlaces.h"
-#include "codegen/Targets/NVPTX/Contract.h"
+#include "codegen/Targets/NVPTX/LaunchContract.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <numeric>
 

@@ -14,7 +14,7 @@
 #define DEBUG_TYPE "taylor-nvptx-expand-math"
 
 namespace mlir::simt {
-#define GEN_PASS_DEF_EXPANDMATH
+#define GEN_PASS_DEF_NVPTXEXPANDMATH
 #include "codegen/Targets/NVPTX/Passes.h.inc"
 } // namespace mlir::simt
 
@@ -60,8 +60,8 @@ Operation *widen(Operation *op) {
   return wide;
 }
 
-struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
-  using ExpandMathBase::ExpandMathBase;
+struct NVPTXExpandMath : simt::impl::NVPTXExpandMathBase<NVPTXExpandMath> {
+  using NVPTXExpandMathBase::NVPTXExpandMathBase;
 
   void runOnOperation() override {
     if (failed(simt::requireThreadCode(getOperation())))

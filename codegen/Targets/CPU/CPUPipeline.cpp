@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Targets/CPU/Artifact.h"
+#include "codegen/Targets/CPU/CPUPipeline.h"
 #include "codegen/Artifact/HostMachine.h"
 #include "codegen/Targets/CPU/Parts.h"
 #include "codegen/Targets/CPU/Passes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What device code and runtime agree on: entries, parameters, launches. See README.md, "The contract".
-#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_CONTRACT_H
-#define TAYLOR_CODEGEN_TARGETS_NVPTX_CONTRACT_H
+#ifndef TAYLOR_CODEGEN_TARGETS_NVPTX_LAUNCHCONTRACT_H
+#define TAYLOR_CODEGEN_TARGETS_NVPTX_LAUNCHCONTRACT_H
 
 #include "codegen/Targets/NVPTX/Simt/SimtDialect.h"
 #include <optional>

@@ -14,15 +14,15 @@
 #define DEBUG_TYPE "taylor-nvptx-lower-to-llvm"
 
 namespace mlir::simt {
-#define GEN_PASS_DEF_LOWERTOLLVM
+#define GEN_PASS_DEF_NVPTXLOWERTOLLVM
 #include "codegen/Targets/NVPTX/Passes.h.inc"
 } // namespace mlir::simt
 
 using namespace mlir;
 
 namespace {
-struct LowerToLLVM : simt::impl::LowerToLLVMBase<LowerToLLVM> {
-  using LowerToLLVMBase::LowerToLLVMBase;
+struct NVPTXLowerToLLVM : simt::impl::NVPTXLowerToLLVMBase<NVPTXLowerToLLVM> {
+  using NVPTXLowerToLLVMBase::NVPTXLowerToLLVMBase;
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();

@@ -13,7 +13,7 @@
 #define DEBUG_TYPE "taylor-cpu-expand-math"
 
 namespace mlir::tile::cpu {
-#define GEN_PASS_DEF_EXPANDMATH
+#define GEN_PASS_DEF_CPUEXPANDMATH
 #include "codegen/Targets/CPU/Passes.h.inc"
 } // namespace mlir::tile::cpu
 
@@ -77,8 +77,8 @@ Value expandOnCPU(OpBuilder &b, Operation *op) {
   return expandExtremum(b, op);
 }
 
-struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
-  using ExpandMathBase::ExpandMathBase;
+struct CPUExpandMath : cpu::impl::CPUExpandMathBase<CPUExpandMath> {
+  using CPUExpandMathBase::CPUExpandMathBase;
 
   void runOnOperation() override {
     Operation *root = getOperation();

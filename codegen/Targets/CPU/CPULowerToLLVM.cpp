@@ -17,7 +17,7 @@
 #define DEBUG_TYPE "taylor-cpu-lower-to-llvm"
 
 namespace mlir::tile::cpu {
-#define GEN_PASS_DEF_LOWERTOLLVM
+#define GEN_PASS_DEF_CPULOWERTOLLVM
 #include "codegen/Targets/CPU/Passes.h.inc"
 } // namespace mlir::tile::cpu
 
@@ -26,8 +26,8 @@ using namespace mlir::tile;
 
 namespace {
 
-struct LowerToLLVMPass : cpu::impl::LowerToLLVMBase<LowerToLLVMPass> {
-  using LowerToLLVMBase::LowerToLLVMBase;
+struct CPULowerToLLVM : cpu::impl::CPULowerToLLVMBase<CPULowerToLLVM> {
+  using CPULowerToLLVMBase::CPULowerToLLVMBase;
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -54,7 +54,7 @@ struct LowerToLLVMPass : cpu::impl::LowerToLLVMBase<LowerToLLVMPass> {
 void cpu::buildVectorPipeline(OpPassManager &pm, StringRef target) {
   pm.addPass(createLowerTileToVector({target.str()}));
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createExpandMath({target.str()}));
+  functions.addPass(createCPUExpandMath({target.str()}));
   // Addresses are emitted where they are used, so most of them are said more than once.
   functions.addPass(createCSEPass());
   functions.addPass(createLoopInvariantCodeMotionPass());
@@ -62,6 +62,6 @@ void cpu::buildVectorPipeline(OpPassManager &pm, StringRef target) {
 }
 
 void cpu::buildLLVMPipeline(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createLowerToLLVM());
+  pm.addNestedPass<func::FuncOp>(createCPULowerToLLVM());
   pm.addPass(createConvertFuncToLLVMPass());
 }

@@ -12,8 +12,8 @@ using namespace mlir::simt;
 void mlir::simt::buildThreadPipeline(OpPassManager &pm, int64_t cacheBytes) {
   pm.addPass(createLowerToNVVM({cacheBytes}));
   pm.addPass(createCSEPass());
-  pm.addPass(createExpandMath());
-  pm.addPass(createLowerToLLVM());
+  pm.addPass(createNVPTXExpandMath());
+  pm.addPass(createNVPTXLowerToLLVM());
 }
 
 void mlir::simt::buildPTXPipeline(OpPassManager &pm, StringRef target) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a module of tile programs to machine code of a processor.
-#ifndef TAYLOR_CODEGEN_TARGETS_CPU_ARTIFACT_H
-#define TAYLOR_CODEGEN_TARGETS_CPU_ARTIFACT_H
+#ifndef TAYLOR_CODEGEN_TARGETS_CPU_CPUPIPELINE_H
+#define TAYLOR_CODEGEN_TARGETS_CPU_CPUPIPELINE_H
 #include "codegen/Artifact/Artifact.h"
 #include "codegen/Targets/CPU/Processors.h"
 #include "mlir/IR/BuiltinOps.h"
