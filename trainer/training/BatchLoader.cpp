@@ -2,7 +2,6 @@
 #include "trainer/training/BatchLoader.h"
 #include "trainer/support/Clock.h"
 #include <ATen/ATen.h>
-#include <algorithm>
 
 namespace taylor::trainer {
 
