@@ -35,19 +35,21 @@ def guard(name, text):
         yield f"{name}: expected the guard {wanted}"
 
 
-OTHERS = re.compile(r"\s*(#|//|}|public:|private:|protected:)")
+# Lines that declare nothing; in a source file also what is declared elsewhere, and tests.
+OTHERS = r"\s*(#|//|}|public:|private:|protected:)"
+OTHERS_OF_SOURCES = OTHERS + r"|TEST|(namespace|using|extern)\b|(?!static)[^(=;]*\w::~?\w+\("
 
 
 def comments(name, text):
     """A declaration's comment begins with `///`. One with `//` is a heading of several: a line that is no sentence. What a source file says of a
     declaration that stands elsewhere, or of a test, explains the code."""
     lines = text.split("\n")
-    declared = OTHERS if name.endswith(".h") else re.compile(OTHERS.pattern + r"|TEST|(namespace|using|extern)\b|(?!static)[^(=;]*\w::~?\w+\(")
+    others = OTHERS if name.endswith(".h") else OTHERS_OF_SOURCES
     outside, begin = scopes(lines), 0
     for number, line in enumerate(lines):
         if not re.match(r"\s*//(?!/)", line):
             last = lines[number - 1] if number else ""
-            isDeclaration = line.strip() and not declared.match(line)
+            isDeclaration = line.strip() and not re.match(others, line)
             if begin < number and number > 1 and outside[begin] and isDeclaration and (number - begin > 1 or re.search(r"[.:)]\s*$", last)):
                 yield f"{name}:{begin + 1}: expected '///' before a declaration, or a heading of one line without a full stop"
             begin = number + 1
