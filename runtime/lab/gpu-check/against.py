@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times kernels of this folder next to those of the same name in a folder that another commit made: in one process, in
-turn, each with its own libtaylor.so. One line for each kernel, length and direction: the median of the ratios, and the
-interval that half of them lie in.
+turn, each with its own libtaylor.so. One line for each kernel, length and direction (forward, backward, or a step of
+decoding with so many tokens before it): the median of the ratios, and the interval that half of them lie in.
 
 Exit status: 0; 2 if nothing could be timed."""
 import argparse
@@ -47,16 +47,34 @@ def parse():
     return options
 
 
+class Step:
+    """One more token of a decoder: of random keys, values and states, for as many tokens before it as `problem` has keys."""
+
+    def __init__(self, problem, kernel):
+        functions = kernel.manifest["functions"]
+        self.stream = problem.device.stream
+        one = {"t": 1, "u": 1} if "carried" in functions["step"] else {"t": 1}
+        tensors = {}
+        for slot in kernel.slots("step"):
+            shape, dtype = kernel.shape(slot, problem.sizes | one), kernel.dtype(slot)
+            tensors[slot] = problem.normal(*shape, dtype=dtype) if dtype.is_floating_point else problem.normal(*shape).zero_().to(dtype)
+        self.call = kernel.prepare("step", tensors, problem.device, "own")
+
+    def step(self):
+        self.call(self.stream())
+
+
 def compare(name, t, pair, device, clock, options):
     """Rows of one kernel at one length: ratios of what is here over what is there."""
     from clock import measure, quartiles
     from contenders import Ours
     from times import make_problem
 
-    sizes = pair[0].manifest["sizes"]
-    problem = make_problem(device, t, sizes["d"], pair[0].manifest["tensors"]["inputs"][0]["dtype"])
-    here, there = (Ours(problem, kernel) for kernel in pair)
-    for direction in ("forward", "backward"):
+    manifest = pair[0].manifest
+    problem = make_problem(device, t, manifest["sizes"]["d"], manifest["tensors"]["inputs"][0]["dtype"])
+    decodes = "step" in manifest["functions"]
+    here, there = ((Step if decodes else Ours)(problem, kernel) for kernel in pair)
+    for direction in ("step",) if decodes else ("forward", "backward"):
         rounds = measure(clock, [getattr(here, direction), getattr(there, direction)], options.seconds, ROUNDS)
         low, middle, high = quartiles([a / b for a, b in rounds])
         yield {"kernel": name, "t": t, "direction": direction, "ms": quartiles([a for a, _ in rounds])[1], "other_ms": quartiles([b for _, b in rounds])[1],
