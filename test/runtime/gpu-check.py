@@ -69,6 +69,31 @@ def copy(name):
     return work / name
 
 
+def check_shared_tensors():
+    """Contenders of one specification have the same gates and weights: their results are compared."""
+    import device
+    from contenders import Problem
+    from times import make_problem
+
+    class Gated:
+        manifest = {"sizes": {"d": 64, "e": 64}, "tensors": {"inputs": [
+            {"name": name, "axes": list(axes), "dtype": "f32", "source": {"kind": kind}}
+            for name, axes, kind in (("q", "bhtd", "projection"), ("out_gate", "bht", "projection"), ("norm_weight", "e", "parameter"))]}}
+
+        def dtype(self, slot):
+            return torch.float32
+
+        def shape(self, slot, sizes):
+            return [(sizes | self.manifest["sizes"])[axis] for axis in {"input:out_gate": "bht", "input:norm_weight": "e"}[slot]]
+
+    problem = make_problem(device.open_device("cpu"), 64, 64, "f32")
+    assert isinstance(problem, Problem)
+    first, second = problem.inputs(Gated()), problem.inputs(Gated())
+    assert first.keys() == second.keys() == {"input:q", "input:out_gate", "input:norm_weight"}, first.keys()
+    assert all(torch.equal(first[slot], second[slot]) for slot in first)
+    assert first["input:out_gate"].std() > 0.05 and abs(first["input:norm_weight"].mean() - 1) < 0.1
+
+
 def check_targets():
     """The code that runs on a GPU, whatever the order in which it was compiled: its own, then the newest; never that of another GPU alone, or a processor's."""
     from forms import choose
@@ -136,6 +161,7 @@ def check_interpreter():
 # Three parts: what follows, of a processor; targets, decoding and forms; the interpreter.
 if sys.argv[6] == "1/3":
     check_targets()
+    check_shared_tensors()
     check_decoding()
     sys.exit()
 if sys.argv[6] == "2/3":

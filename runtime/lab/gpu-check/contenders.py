@@ -15,11 +15,12 @@ BACKENDS = {"SDPA flash": SDPBackend.FLASH_ATTENTION, "SDPA cuDNN": SDPBackend.C
 
 
 class Problem:
-    """Causal attention of `sizes` (b, h, g, t, u, d, e) in a type; q, k, v and the cotangent are shared by all contenders."""
+    """Causal attention of `sizes` (b, h, g, t, u, d, e) in a type; all contenders share its tensors, those of one name too."""
 
     def __init__(self, sizes, dtype, device):
         self.sizes, self.dtype, self.device = sizes, dtype, device
         self.generator = torch.Generator(device.torch).manual_seed(1)
+        self.drawn = {}  # what is neither q, k nor v: slot, shape and type -> tensor
         b, h, g, t, u, d, e = (sizes[a] for a in "bhgtude")
         self.q, self.k, self.v, self.cotangent = (self.normal(*shape) for shape in ((b, h, t, d), (b, g, u, d), (b, g, u, e), (b, h, t, e)))
 
@@ -27,7 +28,7 @@ class Problem:
         return torch.randn(*shape, generator=self.generator, device=self.device.torch).to(dtype or self.dtype)
 
     def inputs(self, kernel):
-        """For each input of the manifest: a shared tensor by its axes, else a random one (a parameter: around 1)."""
+        """For each input of the manifest: a shared tensor by its axes, else a random one by its name (a parameter: around 1)."""
         shared = {("b", "h", "t", "d"): [self.q], ("b", "g", "u", "d"): [self.k], ("b", "g", "u", "e"): [self.v]}
         if self.sizes["d"] == self.sizes["e"]:
             shared["b", "g", "u", "d"].append(self.v)
@@ -42,7 +43,10 @@ class Problem:
                 inputs[slot] = (torch.arange(shape[-1], device=self.device.torch) * 3 // shape[-1]).to(kernel.dtype(slot)).expand(shape).contiguous()
             else:
                 learned = entry["source"]["kind"] == "parameter"
-                inputs[slot] = (learned + 0.1 * self.normal(*kernel.shape(slot, self.sizes), dtype=torch.float32)).to(kernel.dtype(slot))
+                shape = tuple(kernel.shape(slot, self.sizes))
+                if (key := (slot, shape, kernel.dtype(slot))) not in self.drawn:
+                    self.drawn[key] = (learned + 0.1 * self.normal(*shape, dtype=torch.float32)).to(kernel.dtype(slot))
+                inputs[slot] = self.drawn[key]
         return inputs
 
     def operations(self, direction):
