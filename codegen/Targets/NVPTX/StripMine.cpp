@@ -3,6 +3,7 @@
 #include "codegen/Targets/NVPTX/KernelSteps.h"
 #include "codegen/Targets/NVPTX/Passes.h"
 #include "codegen/Targets/NVPTX/Simt/PassOrder.h"
+#include "dialect/Sources.h"
 #include "passes/Debug.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -88,18 +89,18 @@ private:
   }
 
   void addSources(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != sums.front()->getBlock() || !hasAxis(value) || chain.contains(op))
-      return;
-    auto dot = dyn_cast<DotOp>(op);
-    if (!isa<tile::MapOp, ReadOp>(op) && !(dot && !dot.getC() && overOf(dot) != axis))
-      return;
-    for (Operation *next = op->getNextNode(); next != sums.back(); next = next->getNextNode())
-      if (isSync(next))
-        return;
-    chain.insert(op);
-    for (Value operand : op->getOperands())
-      addSources(operand);
+    taylor::walkSources(value, [&](Value source) {
+      Operation *op = source.getDefiningOp();
+      if (!op || op->getBlock() != sums.front()->getBlock() || !hasAxis(source) || chain.contains(op))
+        return false;
+      auto dot = dyn_cast<DotOp>(op);
+      if (!isa<tile::MapOp, ReadOp>(op) && !(dot && !dot.getC() && overOf(dot) != axis))
+        return false;
+      for (Operation *next = op->getNextNode(); next != sums.back(); next = next->getNextNode())
+        if (isSync(next))
+          return false;
+      return chain.insert(op);
+    });
   }
 
   /// What something else reads as well stays whole, and so does what is computed for that.
