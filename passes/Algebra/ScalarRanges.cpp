@@ -203,11 +203,16 @@ Value savedBy(BlockArgument argument) {
   if (!function)
     return {};
   auto role = cast<StringAttr>(function.getArgNames()[argument.getArgNumber()]);
+  // A backward of another form, such as f.backward_long, has a forward of that form.
+  constexpr StringLiteral kBackward = ".backward";
   StringRef name = function.getSymName();
-  if (!role.getValue().starts_with("saved:") || !name.consume_back(".backward"))
+  size_t place = name.rfind(kBackward);
+  if (!role.getValue().starts_with("saved:") || place == StringRef::npos)
     return {};
   auto forward = SymbolTable::lookupNearestSymbolFrom<FunctionOp>(
-      function->getParentOp(), StringAttr::get(function.getContext(), name + ".forward"));
+      function->getParentOp(),
+      StringAttr::get(function.getContext(),
+                      name.take_front(place) + ".forward" + name.drop_front(place + kBackward.size())));
   auto yield = forward ? cast<YieldOp>(forward.getBody().front().getTerminator()) : YieldOp();
   if (!yield || !yield.getNames())
     return {};

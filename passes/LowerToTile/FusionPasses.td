@@ -13,7 +13,10 @@ def PrepareKernelsPass : Pass<"taylor-prepare-kernels", "::mlir::ModuleOp"> {
     recurrences, norms or parameters. It says so, and fails, where a function has others.
 
     Rule: a sum over pairs within one batch and one head (or group) is what a block can make. A sum
-    that goes over more becomes such a sum and a `taylor.reduce`. Operations whose pairs are of one
+    that goes over more becomes such a sum and a `taylor.reduce`. On targets that want many blocks
+    (`row-sums` other than `parts`) a sum or mean over tokens and heads or batches, as gradients of
+    parameters are, is one over tokens, then over heads, then over batches: one block that adds the
+    sums of thousands waits for memory as often. Operations whose pairs are of one
     document get the array that says where each document ends, if their loops need it. A row operand
     x * a, which every block of keys reads, gets its factor a as an array by itself, so that x is
     read where it lies and no product is kept. Unless products are of 16 bits or keys are read once,
@@ -28,6 +31,7 @@ def PrepareKernelsPass : Pass<"taylor-prepare-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let statistics = [
+    Statistic<"numSums", "sums", "sums over tokens, heads and batches, one after the other">,
     Statistic<"numFactors", "factors", "factors of rows by themselves">,
     Statistic<"numConverted", "converted", "arguments of 16 bits that are converted once">
   ];

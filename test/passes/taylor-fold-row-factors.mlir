@@ -1,5 +1,6 @@
 // A factor per row moves from an operand into the weights. Functions before and after are evaluated, too.
 // RUN: taylor-opt --taylor-fold-row-factors %s | FileCheck %s
+// RUN: sed 's/[.]forward of/.forward_long of/; s/[.]backward of/.backward_long of/' %s | taylor-opt --taylor-fold-row-factors | FileCheck %s --check-prefix=LONG
 // RUN: taylorc %spec_dir/softmax.mlir --emit=pairwise -o %t.mlir
 // RUN: taylor-opt --taylor-fold-row-factors %t.mlir -o %t.folded.mlir
 // RUN: FileCheck %s --check-prefix=SPEC --input-file %t.folded.mlir
@@ -24,6 +25,11 @@
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
+
+// A backward of another form has the forward of that form.
+// LONG-LABEL: taylor.function @f.backward_long
+// LONG:       %[[L:.*]] = taylor.map select(%{{.*}} <= 0.0, infinity(), %m - log(%{{.*}}))
+// LONG:       x0 = exp(s0 - %[[L]]) * %g
 
 // What tells that the saved mass is no less than 0 is how the forward makes it.
 taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {

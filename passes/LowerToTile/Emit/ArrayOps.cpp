@@ -131,57 +131,8 @@ static Value emitReduceBody(ReduceOp op, TileEmitter &emitter, Frame &frame) {
   return program.emit(result).front();
 }
 
-static Value emitReduce(ReduceOp op, TileEmitter &emitter, Frame &frame) {
-  auto resultType = cast<ArrayType>(op.getType());
-  SmallVector<AxisRef> axes = bodyAxes(op);
-  // Nested loops over b, h (or the heads of a group) and blocks of tokens, each with its own sum.
-  SmallVector<StringRef> loops;
-  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
-    if (llvm::is_contained(axes, axis) && sums(op, axis))
-      loops.push_back(axis);
-  if (sums(op, kGroup))
-    loops.push_back(kGroup);
-  Value partial = emitter.memory.partials.lookup(op);
-  if (partial)
-    loops.push_back("blocks");
-  tile::TileType type = emitter.tileType(resultType, frame);
-  double initial = op.getKind() == Reduction::Max ? leastOf(type.getElementType()) : 0.0;
-
-  std::function<Value(size_t, Frame &)> nest = [&](size_t depth, Frame &at) -> Value {
-    if (depth == loops.size())
-      return partial ? emitter.load(partial, type, at)
-                     : broadcastTile(emitter.builder, emitter.loc, emitReduceBody(op, emitter, at), type);
-    StringRef axis = loops[depth];
-    Value end, base;
-    std::string bound = axis.str();
-    if (axis == kGroup) {
-      end = emitter.headsPerGroup();
-      base = arith::MulIOp::create(emitter.builder, emitter.loc, emitter.indexOf(AxisRole::KeyHead, at), end);
-      bound = nameOf(AxisRole::Head);
-    } else if (axis == "blocks") {
-      bound = TileEmitter::kBlockAxis;
-      end = arith::CeilDivSIOp::create(emitter.builder, emitter.loc,
-                                       emitter.size(*llvm::find_if(axes, isTokenAxis)),
-                                       emitter.constant(emitter.sizes.tokens));
-    } else {
-      end = emitter.size(axis);
-    }
-    Value start = emitter.splat(type, initial);
-    return emitter
-        .loop(emitter.constant(0), end, 1, start,
-              [&](Value index, ValueRange carried) {
-                Frame inside = at;
-                inside.indices[bound] = base ? emitter.add(base, index) : index;
-                return SmallVector<Value>{
-                    emitter.combine(op.getKind(), carried.front(), nest(depth + 1, inside))};
-              })
-        .front();
-  };
-  Value result = nest(0, frame);
-  if (op.getKind() != Reduction::Mean)
-    return result;
-
-  // The number of elements that a mean is over.
+/// Over the number of elements that a mean is over: of the axes of its formula, those that it sums.
+static Value divideByCount(ReduceOp op, ArrayRef<AxisRef> axes, Value sum, TileEmitter &emitter) {
   emitter.noteChannels(op);
   double count = 1;
   Value runtime;
@@ -198,7 +149,7 @@ static Value emitReduce(ReduceOp op, TileEmitter &emitter, Frame &frame) {
                        : emitter.size(axis);
     runtime = runtime ? Value(arith::MulIOp::create(emitter.builder, emitter.loc, runtime, factor)) : factor;
   }
-  Type element = type.getElementType();
+  Type element = cast<tile::TileType>(sum.getType()).getElementType();
   FloatMath outside{emitter.builder, emitter.loc};
   Value divisor = outside.number(element, count);
   if (runtime) {
@@ -208,9 +159,94 @@ static Value emitReduce(ReduceOp op, TileEmitter &emitter, Frame &frame) {
   }
   Value inverse = arith::DivFOp::create(emitter.builder, emitter.loc, outside.number(element, 1.0), divisor,
                                         tile::kRelaxedQuotient);
-  return emitter.map(result, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+  return emitter.map(sum, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
     return arith::MulFOp::create(inner, where, s[0], inverse);
   });
+}
+
+/// Numbers along an axis of memory that a block adds at a time: as one tile, so that their loads are under
+/// way together. One after the other where a target has few threads.
+static int64_t countAtOnce(ReduceOp op, tile::TileType type, const TileSizes &sizes) {
+  constexpr int64_t kMost = 32, kMostElements = 4096;
+  if (sizes.rowSums == RowSums::Parts || op.getKind() == Reduction::Max)
+    return 1;
+  int64_t elements = 1;
+  for (const tile::Axis &axis : type.getAxes())
+    elements *= axis.getSize();
+  return std::clamp<int64_t>(llvm::bit_floor(uint64_t(kMostElements / elements)), 1, kMost);
+}
+
+/// What lies in memory for a sum that has no formula: of a reduction over tokens its sums over blocks.
+static Value getSummedMemory(ReduceOp op, const TileEmitter &emitter) {
+  if (Value partial = emitter.memory.partials.lookup(op))
+    return partial;
+  bool isPlain = op.getArrays().size() == 1 && op.getLive().empty() &&
+                 op.getBody().front().getTerminator()->getOperand(0) == op.getBody().getArgument(0);
+  return isPlain ? emitter.memory.values.lookup(op.getArrays().front()) : Value();
+}
+
+static Value emitReduce(ReduceOp op, TileEmitter &emitter, Frame &frame) {
+  auto resultType = cast<ArrayType>(op.getType());
+  SmallVector<AxisRef> axes = bodyAxes(op);
+  // Nested loops over b, h (or the heads of a group) and blocks of tokens, each with its own sum.
+  SmallVector<StringRef> loops;
+  for (AxisRef axis : {AxisRole::Batch, AxisRole::Head, AxisRole::KeyHead})
+    if (llvm::is_contained(axes, axis) && sums(op, axis))
+      loops.push_back(axis);
+  if (sums(op, kGroup))
+    loops.push_back(kGroup);
+  Value partial = emitter.memory.partials.lookup(op);
+  if (partial)
+    loops.push_back(TileEmitter::kBlockAxis);
+  tile::TileType type = emitter.tileType(resultType, frame);
+  double initial = op.getKind() == Reduction::Max ? leastOf(type.getElementType()) : 0.0;
+  // The innermost loop takes several steps at once.
+  Value summed = loops.empty() || loops.back() == kGroup ? Value() : getSummedMemory(op, emitter);
+  int64_t atOnce = summed ? countAtOnce(op, type, emitter.sizes) : 1;
+  auto loadSeveral = [&](Frame &at) -> Value {
+    StringRef axis = loops.back();
+    SmallVector<tile::Axis> several{tile::Axis::get(emitter.builder.getContext(), axis, atOnce)};
+    llvm::append_range(several, type.getAxes());
+    // Past its end an array is 0.
+    Value tile = emitter.loadStored(
+        summed, tile::TileType::get(emitter.builder.getContext(), several, type.getElementType()), at, axis,
+        TileEmitter::kBlockAxis);
+    return tile::ReduceOp::create(emitter.builder, emitter.loc, tile::ReductionKind::sum, tile,
+                                  {TileEmitter::kBlockAxis});
+  };
+  std::function<Value(size_t, Frame &)> nest = [&](size_t depth, Frame &at) -> Value {
+    if (depth == loops.size() && atOnce > 1)
+      return loadSeveral(at);
+    if (depth == loops.size())
+      return partial ? emitter.load(partial, type, at)
+                     : broadcastTile(emitter.builder, emitter.loc, emitReduceBody(op, emitter, at), type);
+    StringRef axis = loops[depth];
+    Value end, base;
+    std::string bound = axis.str();
+    if (axis == kGroup) {
+      end = emitter.headsPerGroup();
+      base = arith::MulIOp::create(emitter.builder, emitter.loc, emitter.indexOf(AxisRole::KeyHead, at), end);
+      bound = nameOf(AxisRole::Head);
+    } else if (axis == TileEmitter::kBlockAxis) {
+      end = arith::CeilDivSIOp::create(emitter.builder, emitter.loc,
+                                       emitter.size(*llvm::find_if(axes, isTokenAxis)),
+                                       emitter.constant(emitter.sizes.tokens));
+    } else {
+      end = emitter.size(axis);
+    }
+    Value start = emitter.splat(type, initial);
+    return emitter
+        .loop(emitter.constant(0), end, depth + 1 == loops.size() ? atOnce : 1, start,
+              [&](Value index, ValueRange carried) {
+                Frame inside = at;
+                inside.indices[bound] = base ? emitter.add(base, index) : index;
+                return SmallVector<Value>{
+                    emitter.combine(op.getKind(), carried.front(), nest(depth + 1, inside))};
+              })
+        .front();
+  };
+  Value result = nest(0, frame);
+  return op.getKind() == Reduction::Mean ? divideByCount(op, axes, result, emitter) : result;
 }
 
 Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {

@@ -8,6 +8,7 @@
 #include "passes/States/SeparableSums.h"
 
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -92,6 +93,46 @@ void taylor::widenPairSums(FunctionOp function) {
       result.replaceAllUsesExcept(reduce.getResult(), reduce);
     }
   });
+}
+
+int64_t taylor::splitTokenSums(FunctionOp function) {
+  SmallVector<ReduceOp> sums;
+  function.walk([&](ReduceOp op) {
+    if (op.getKind() != Reduction::Max && reducesTokens(op))
+      sums.push_back(op);
+  });
+  int64_t count = 0;
+  for (ReduceOp op : sums) {
+    SmallVector<AxisRef> inBlock, heads, batches;
+    for (AxisRef axis : op.getAxes().getAsValueRange<StringAttr>()) {
+      bool isOfHeads = axis == AxisRole::Head || axis == AxisRole::KeyHead || axis == kGroup;
+      (axis == AxisRole::Batch ? batches : isOfHeads ? heads : inBlock).push_back(axis);
+    }
+    if (heads.empty() && batches.empty())
+      continue;
+    OpBuilder builder(op);
+    auto result = cast<ArrayType>(op.getType());
+    // What a block sums keeps the axes that are left to sum over.
+    SmallVector<AxisRef> axes = axesOf(result);
+    for (AxisRef axis : llvm::concat<AxisRef>(heads, batches))
+      axes.push_back(axis == kGroup ? AxisRef(AxisRole::Head) : axis);
+    if (llvm::is_contained(heads, AxisRef(kGroup)))
+      llvm::erase(axes, AxisRef(AxisRole::KeyHead));
+    auto first = ReduceOp::create(builder, op.getLoc(),
+                                  makeArray(op.getContext(), axes, result, result.getElementType()),
+                                  op.getArrays(), op.getLive(), op.getKind(), axesAttr(builder, inBlock));
+    IRMapping mapping;
+    op.getBody().cloneInto(&first.getBody(), mapping);
+    Value sum = first;
+    for (ArrayRef<AxisRef> left : {ArrayRef(heads), ArrayRef(batches)})
+      if (!left.empty())
+        sum = buildReduce(builder, op.getLoc(), op.getKind(), left, sum, {},
+                          [](OpBuilder &, Location, ValueRange x) { return x.front(); });
+    op.replaceAllUsesWith(buildInOrder(builder, op.getLoc(), sum, result));
+    op.erase();
+    ++count;
+  }
+  return count;
 }
 
 static bool hasRowCount(PairwiseOp op) {

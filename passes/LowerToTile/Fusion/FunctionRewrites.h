@@ -13,6 +13,11 @@ namespace taylor {
 /// then a taylor.reduce: a block has one batch and one head or group.
 void widenPairSums(FunctionOp function);
 
+/// A sum or mean over tokens and over batches or heads becomes one over tokens, then one over heads, then one
+/// over batches, each by many blocks: a single block that adds all of them waits for memory once for each.
+/// Returns how many there were.
+int64_t splitTokenSums(FunctionOp function);
+
 /// Gives operations whose pairs are of one document the operand that says where each document ends, if their
 /// loops need it: those along queries, and those along keys that may be later than the query.
 void addDocumentEnds(FunctionOp function);

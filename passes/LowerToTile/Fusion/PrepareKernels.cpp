@@ -147,13 +147,15 @@ struct PrepareKernels : taylor::impl::PrepareKernelsPassBase<PrepareKernels> {
       widenPairSums(function);
       addDocumentEnds(function);
       TileSizes sizes = tile::getTileSizes(function);
+      int64_t sums = sizes.rowSums == RowSums::Parts ? 0 : splitTokenSums(function);
       int64_t factors = sizes.storesRowProducts ? 0 : splitRowFactors(function);
       int64_t converted =
           sizes.productType == ProductType::F32 && sizes.loopOperands != LoopOperands::Computed
               ? convertKeys(function)
               : 0;
-      LDBG() << function.getSymName() << ": " << factors << " factors of rows by themselves, " << converted
-             << " arguments converted";
+      LDBG() << function.getSymName() << ": " << sums << " sums in steps, " << factors
+             << " factors of rows by themselves, " << converted << " arguments converted";
+      numSums += sums;
       numFactors += factors;
       numConverted += converted;
     }

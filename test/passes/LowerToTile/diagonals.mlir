@@ -35,9 +35,11 @@
 // WALK:               tile.load %[[LAGS]] [h = %{{.*}}, lag as t - u = %{{.*}}] inside
 // WALK:             tile.store %[[SUM]], %[[SUMS]] [part as u = %{{.*}}, b = %{{.*}}, h = %{{.*}}, lag as t - u = %{{.*}}]
 
-// The table's gradient is a reduction over lags, as one over tokens is: per block, then over blocks, in order.
+// The table's gradient is a reduction over lags, as one over tokens is: per block, then over blocks, in order; where
+// blocks are many, of several batches at a time.
 // BOTH:         tile.kernel @finish_lags
-// BOTH:           tile.load %[[SUMS]] [part = %{{.*}}, b = %{{.*}}, h = %{{.*}}, lag = %{{.*}}]
+// PARTS:          tile.load %[[SUMS]] [part = %{{.*}}, b = %{{.*}}, h = %{{.*}}, lag = %{{.*}}]
+// WALK:           tile.load %[[SUMS]] [part = %{{.*}}, b as block = %{{.*}}, h = %{{.*}}, lag = %{{.*}}]
 // BOTH:         tile.kernel @combine
 taylor.function @f.backward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:table" %table: !table, "cotangent:o" %do: !o) {
   %bias = taylor.reduce sum over(r) select(r == min(max(lag, 0.0), 3.0), %table, 0.0) : !table

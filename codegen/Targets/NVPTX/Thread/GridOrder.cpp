@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Without an order of the kernel the last extent is the fastest. With `longest` the longest blocks come
-// first, of as many heads at a time as the second-level cache holds what they read:
+// first, of a section of heads at a time: as many as fill the machine, if the second-level cache holds what
+// they read.
 //
-//     number   0 1 2 | 3 4 5 | 6 7 8 | 9 10 | 11 12 | 13 14       5 heads of 3 blocks; the cache holds 4
+//     number   0 1 2 | 3 4 5 | 6 7 8 | 9 10 | 11 12 | 13 14       5 heads of 3 blocks; sections of up to 4
 //     head     0 1 2 | 0 1 2 | 0 1 2 | 3 4  | 3  4  | 3  4
 //     block    2     | 1     | 0     | 2    | 1     | 0           longest(last)
 //
@@ -14,7 +15,12 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-Value GridOrder::headsOfSection(Code code, Value heads, const tile::SizeValues &sizes) {
+/// Blocks of a section: about twice as many as a large GPU runs at a time (264: two on each multiprocessor of
+/// an H100). More would spread what is read at one time over more of the cache, and gain nothing: blocks of
+/// the next section begin where those of this one end (block_order.py).
+static constexpr int64_t kSectionBlocks = 512;
+
+Value GridOrder::headsOfSection(Code code, Value heads, Value blocks, const tile::SizeValues &sizes) {
   tile::LongestAttr longest = kernel.getLongestAttr();
   if (!longest.hasBytes() || cacheBytes == 0)
     return heads;
@@ -24,7 +30,9 @@ Value GridOrder::headsOfSection(Code code, Value heads, const tile::SizeValues &
   // Tokens that the cache holds, by the tokens of a head.
   Value tokens = atLeastOne(code.narrow(sizes.size(longest.getRole())));
   Value held = code.divide(code.i32(cacheBytes / longest.getBytes()), tokens);
-  held = atLeastOne(code.select(code.lessUnsigned(held, heads), held, heads));
+  auto least = [&](Value a, Value b) { return code.select(code.lessUnsigned(a, b), a, b); };
+  Value filling = code.ceilDivide(code.i32(kSectionBlocks), atLeastOne(blocks));
+  held = atLeastOne(least(least(held, filling), heads));
   return code.ceilDivide(heads, code.ceilDivide(heads, held));
 }
 
@@ -39,7 +47,7 @@ SmallVector<Value> GridOrder::placesOf(Code code, Value number, const tile::Size
     Value count = extentOf(--rank), heads = code.i32(1);
     for (unsigned i = 0; i < rank; ++i)
       heads = code.mul(heads, extentOf(i));
-    Value width = headsOfSection(code, heads, sizes);
+    Value width = headsOfSection(code, heads, count, sizes);
     Value blocks = code.mul(width, count);
     Value section = code.divide(number, blocks), first = code.mul(section, width);
     Value inSection = code.sub(number, code.mul(section, blocks));

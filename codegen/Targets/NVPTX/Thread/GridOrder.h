@@ -18,7 +18,8 @@ public:
   SmallVector<Value> placesOf(Code code, Value number, const tile::SizeValues &sizes);
 
 private:
-  Value headsOfSection(Code code, Value heads, const tile::SizeValues &sizes);
+  /// How many of `heads`, each of `blocks` blocks, are a section.
+  Value headsOfSection(Code code, Value heads, Value blocks, const tile::SizeValues &sizes);
 
   tile::KernelOp kernel;
   int64_t cacheBytes;
