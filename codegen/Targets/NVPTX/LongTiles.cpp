@@ -27,9 +27,10 @@ static taylor::LongForm compare(KernelTimes parallel, KernelTimes longer) {
 static const taylor::LongForm kForward64 = compare({2470, 241}, {2360, 256}),
                               kBackward128 = compare({2490 + 3330, 259 + 368}, {2460 + 3330, 274 + 368});
 
-/// With roles nothing has been measured. Of tiles that are `more` tokens wider the mask hides half as many
-/// pairs of each query. They are to pay from 1536 tokens on, where a query sees 768 keys: models train on 512
-/// and 1024, for which the tiles are made that the mask wastes least of.
+/// With roles a guess: on an H200 the wider tiles of keys are as fast at 1024 tokens, or faster (HOPPER.md).
+/// Of tiles that are `more` tokens wider the mask hides half as many pairs of each query. They are to pay
+/// from 1536 tokens on, where a query sees 768 keys: models train on 512 and 1024, for which the tiles are
+/// made that the mask wastes least of.
 static constexpr taylor::LongForm widen(int64_t more) {
   double hidden = double(more) / 2;
   return {1 - hidden / 768, hidden};
