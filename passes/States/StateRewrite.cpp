@@ -4,6 +4,7 @@
 #include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/RegionDerivative.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -468,12 +469,20 @@ Type StateRewrite::readType(const Piece &piece) {
 }
 
 void StateRewrite::addRead(const Piece &piece, Value term, llvm::MapVector<int64_t, Value> &within) {
+  // A key after which no chunk of queries begins reads nothing, and may be NaN.
+  bool mayReadNothing = chunk && side.readerToken == AxisRole::Key;
   if (piece.array) // <the reader's array, what it reads>
     term = buildReduce(builder, loc, Reduction::Sum, {channelOf(arrayTypeOf(piece.array))},
-                       {piece.array, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
-                         return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
+                       {piece.array, term}, {}, [&](OpBuilder &b, Location where, ValueRange x) {
+                         Value product = arith::MulFOp::create(b, where, x[0], x[1]);
+                         return mayReadNothing ? buildAsked(b, where, x[1], product) : product;
                        });
-  add(within, piece.result, keepOwn(buildProduct(piece.factors, {term, readerDecay}), readerOwn));
+  Value product = buildProduct(piece.factors, {term, readerDecay});
+  if (mayReadNothing && product != term)
+    product = buildMap(builder, loc, {product, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
+      return buildAsked(b, where, x[1], x[0]);
+    });
+  add(within, piece.result, keepOwn(product, readerOwn));
 }
 
 void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within) {

@@ -79,6 +79,7 @@ Value StateChunks::slotOf(AxisRef token, Value index) {
 }
 
 SmallVector<Value> StateChunks::forSlots(AxisRef token, const Frame &frame, ValueRange carried,
+                                         bool withStates,
                                          function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
   Location loc = emitter.loc;
   Frame at = frame;
@@ -92,6 +93,9 @@ SmallVector<Value> StateChunks::forSlots(AxisRef token, const Frame &frame, Valu
   Value last = slotOf(token, emitter.lastKey(frame));
   if (opposite)
     first = arith::MaxSIOp::create(builder, loc, first, emitter.constant(0));
+  else if (withStates)
+    last = arith::MinSIOp::create(builder, loc, last,
+                                  arith::SubIOp::create(builder, loc, count(), emitter.constant(1)));
   return emitter.loop(
       first, emitter.add(last, emitter.constant(1)), 1, carried, [&](Value slot, ValueRange carried) {
         Frame inside = at;

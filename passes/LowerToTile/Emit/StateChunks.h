@@ -31,11 +31,23 @@ public:
   /// belongs to tokens of that slot. A block of queries reads one slot, one of keys one or two.
   llvm::SmallVector<mlir::Value> forSlots(
       AxisRef token, const Frame &frame, mlir::ValueRange carried,
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {
+    return forSlots(token, frame, carried, /*withStates=*/false, body);
+  }
+  /// The same of slots that have a state. Keys after which no chunk of queries begins read none: a state of 0
+  /// would be 0 times the key, which is NaN where no query sees the key and it is NaN.
+  llvm::SmallVector<mlir::Value> forStates(
+      AxisRef token, const Frame &frame, mlir::ValueRange carried,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {
+    return forSlots(token, frame, carried, /*withStates=*/true, body);
+  }
   /// The number that an array over keys has at the edge of a slot (`taylor.edge`).
   mlir::Value loadEdge(mlir::Value array, mlir::Value slot, const Frame &frame);
 
 private:
+  llvm::SmallVector<mlir::Value> forSlots(
+      AxisRef token, const Frame &frame, mlir::ValueRange carried, bool withStates,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
   /// The keys whose slot it is: the first, and the one past the last, which may lie after all keys.
   std::pair<mlir::Value, mlir::Value> keysOf(mlir::Value slot);
   /// The slot that the reader at a token reads; below 0, or their count, where there is none.

@@ -49,11 +49,12 @@ void StateReads::emitRead(ReadStatesOp op, Frame &frame) {
     }
     return next;
   };
-  sums =
-      StateChunks(emitter, op).forSlots(op.getToken(), frame, sums, [&](const Frame &at, ValueRange carried) {
-        return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,
-                            [&](Value start, ValueRange carried) { return addPanel(at, start, carried); });
-      });
+  sums = StateChunks(emitter, op)
+             .forStates(op.getToken(), frame, sums, [&](const Frame &at, ValueRange carried) {
+               return emitter.loop(
+                   emitter.constant(0), emitter.constant(*features.count()), size, carried,
+                   [&](Value start, ValueRange carried) { return addPanel(at, start, carried); });
+             });
   for (auto [number, result] : llvm::enumerate(op.getResults()))
     frame.tiles[result] = endRead(sums[number], intoOf(number), op.getOwn(), frame);
 }
@@ -96,7 +97,7 @@ Value StateReads::emitContract(ContractStatesOp op, Frame &frame) {
                           return SmallVector<Value>{contracted(at, start, carried.front())};
                         });
   };
-  sum = StateChunks(emitter, op).forSlots(op.getToken(), frame, sum, addPanels).front();
+  sum = StateChunks(emitter, op).forStates(op.getToken(), frame, sum, addPanels).front();
   return endRead(sum, op.getInto(), op.getOwn(), frame);
 }
 
