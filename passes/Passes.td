@@ -97,7 +97,7 @@ def DeclareInterfacePass : Pass<"taylor-declare-interface", "::mlir::ModuleOp"> 
     whether keys are read at the positions of queries, and its arguments and results. It stays where
     the specification does not: the manifest reads it. Of a module that has one, arguments and
     results alone are brought up to date (after `taylor-carry-states`): sums that have become pairs
-    no longer tell their mask. The module has one specification.
+    no longer tell their mask. The module has one specification, besides those of its steps.
 
     ```mlir
     module {
@@ -315,7 +315,8 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     `taylor-split-backward` parts them.
 
     Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`. With
-    `forward-only` there are no cotangents and no gradients.
+    `forward-only` there are no cotangents and no gradients, and none of a specification of a step
+    (`@f.step of @f`, taylor-plan-steps).
 
     ```mlir
     taylor.spec @f(%q: !q, %k: !k, %v: !v) {

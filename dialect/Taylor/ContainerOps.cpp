@@ -13,9 +13,9 @@
 using namespace mlir;
 using namespace taylor;
 
-/// The word that says that a specification or a function prepares keys.
-static constexpr llvm::StringLiteral kSeries = "series";
-static constexpr llvm::StringLiteral kPreparesKeys = "prepares_keys";
+/// Words that come before what passes say of a specification or a function.
+static constexpr llvm::StringLiteral kOf = "of", kSeries = "series", kForm = "form", kCarries = "carries",
+                                     kPreparesKeys = "prepares_keys";
 
 namespace {
 
@@ -98,11 +98,13 @@ ParseResult parseBody(OpAsmParser &parser, OperationState &result,
   return success();
 }
 
-/// What specifications and functions end with: their form, whether they prepare keys, attributes, the body.
+/// What specifications and functions end with: their form, what calls carry, whether they prepare keys,
+/// attributes, the body.
 template <typename Properties>
 ParseResult parseFormAndBody(OpAsmParser &parser, OperationState &result, Properties &properties,
                              ArrayRef<OpAsmParser::Argument> arguments) {
-  if (succeeded(parser.parseOptionalKeyword("form")) && parser.parseAttribute(properties.form))
+  if ((succeeded(parser.parseOptionalKeyword(kForm)) && parser.parseAttribute(properties.form)) ||
+      (succeeded(parser.parseOptionalKeyword(kCarries)) && parser.parseAttribute(properties.carries)))
     return failure();
   if (succeeded(parser.parseOptionalKeyword(kPreparesKeys)))
     properties.prepares_keys = parser.getBuilder().getUnitAttr();
@@ -113,7 +115,9 @@ ParseResult parseFormAndBody(OpAsmParser &parser, OperationState &result, Proper
 
 template <typename Container> void printFormAndBody(OpAsmPrinter &printer, Container op) {
   if (op.getFormAttr())
-    printer << " form " << op.getFormAttr();
+    printer << " " << kForm << " " << op.getFormAttr();
+  if (op.getCarriesAttr())
+    printer << " " << kCarries << " " << op.getCarriesAttr();
   if (op.getPreparesKeys())
     printer << " " << kPreparesKeys;
   printer.printOptionalAttrDictWithKeyword(llvm::to_vector(op->getDiscardableAttrs()));
@@ -222,7 +226,8 @@ ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<Properties>();
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Attribute> names, sources;
-  if (parser.parseSymbolName(properties.sym_name))
+  if (parser.parseSymbolName(properties.sym_name) ||
+      (succeeded(parser.parseOptionalKeyword(kOf)) && parser.parseSymbolName(properties.step_of)))
     return failure();
   auto parseArgument = [&]() -> ParseResult {
     OpAsmParser::Argument argument;
@@ -265,6 +270,10 @@ ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
 void SpecOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
+  if (getStepOf()) {
+    printer << " " << kOf << " ";
+    printer.printSymbolName(*getStepOf());
+  }
   printer << "(";
   llvm::interleaveComma(llvm::zip(getBody().getArguments(), getSources()), printer, [&](auto pair) {
     auto [argument, source] = pair;
@@ -458,8 +467,7 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   auto &properties = result.getOrAddProperties<Properties>();
   StringAttr spec;
-  if (parser.parseSymbolName(properties.sym_name) || parser.parseKeyword("of") ||
-      parser.parseSymbolName(spec))
+  if (parser.parseSymbolName(properties.sym_name) || parser.parseKeyword(kOf) || parser.parseSymbolName(spec))
     return failure();
   properties.spec_name = spec;
   SmallVector<OpAsmParser::Argument> arguments;
@@ -496,7 +504,7 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
 void FunctionOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
-  printer << " of ";
+  printer << " " << kOf << " ";
   printer.printSymbolName(getSpecName());
   printer << "(";
   llvm::interleaveComma(llvm::zip(getBody().getArguments(), getArgNames()), printer, [&](auto pair) {

@@ -82,6 +82,38 @@ def Taylor_FormChoice : Taylor_Enum<"FormChoice", "which form is asked for", [
   I32EnumAttrCase<"Auto", 0, "auto">, I32EnumAttrCase<"Parallel", 1, "parallel">, I32EnumAttrCase<"Long", 2, "long">,
   I32EnumAttrCase<"Chunked", 3, "chunked">, I32EnumAttrCase<"Recurrent", 4, "recurrent">]>;
 
+def Taylor_CarryMode : Taylor_Enum<"CarryMode", "which tokens a call does not have", [
+  I32EnumAttrCase<"Pieces", 0, "pieces">,         // those of earlier calls; sums within the call are over pairs
+  I32EnumAttrCase<"Recurrent", 1, "recurrent">,   // the same; sums are recurrences
+  I32EnumAttrCase<"Queries", 2, "queries">,       // earlier queries only: keys are all there
+  I32EnumAttrCase<"Keys", 3, "keys">]>;           // those of earlier calls, of what keys become by themselves
+
+def Taylor_CarryAttr : Taylor_Attr<"Carry", "carry"> {
+  let summary = "what calls hand on to those that follow";
+  let description = [{
+    `carries` of a specification, as it was decided; `taylor-carry-states` makes arguments and
+    results of it, and functions keep it. Features of states come in blocks of `block` components.
+    Where a step over all keys may run instead, `channels` and `most_tokens` say which states are
+    small enough: those not larger than so many tokens' keys and values, of so many numbers each.
+    Without `channels` all are.
+
+    ```mlir
+    taylor.spec @f(%q: !q, %k: !k, %v: !v) carries #taylor.carry<pieces, block = 8> {
+    ```
+  }];
+  let parameters = (ins EnumParameter<Taylor_CarryMode>:$mode, DefaultValuedParameter<"int64_t", "1">:$block,
+                        DefaultValuedParameter<"int64_t", "0">:$channels,
+                        DefaultValuedParameter<"int64_t", "1'000'000">:$most_tokens);
+  let builders = [AttrBuilder<(ins "::taylor::CarryMode":$mode, CArg<"int64_t", "1">:$block), [{
+    return $_get($_ctxt, mode, block, 0, 1'000'000);
+  }]>];
+  let assemblyFormat = "`<` $mode (`,` struct($block, $channels, $most_tokens)^)? `>`";
+  let extraClassDeclaration = [{
+    /// Whether sums over keys go on from states.
+    bool hasStates() const { return getMode() == CarryMode::Pieces || getMode() == CarryMode::Recurrent; }
+  }];
+}
+
 def Taylor_RequestAttr : Taylor_Attr<"Request", "request"> {
   let summary = "what a compilation was asked for, as far as the manifest tells";
   let description = [{

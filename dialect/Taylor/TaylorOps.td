@@ -50,19 +50,21 @@ def Taylor_SpecOp : Taylor_Op<"spec", [IsolatedFromAbove, Symbol, SingleBlock,
 
     `prepares_keys`, after the parameters, says that calls see new keys alone, and that its results
     are what later calls read of them: `cache.NAME`, and `final.NAME` where one call goes on in the
-    next. Only `taylor-prepare-keys` writes it. `form #tile.form<..>` before it says which functions
-    the specification becomes where there are several; only `taylor-plan-steps` writes it, and
-    derived functions inherit it. `series {..}` before these says of the half that comes before a
-    series which one it is; only `taylor-split-series` writes it.
+    next. Only `taylor-prepare-keys` writes it. `carries #taylor.carry<..>` before it says what
+    calls hand on (`taylor-plan-states`, `taylor-plan-steps`, and `taylor-carry-states` where that
+    hangs on what it finds). A specification that `taylor-plan-steps` made of another one, for a
+    function that decodes, says so after its name (`of @softmax`), and by `form #tile.form<..>`
+    before `carries` which function. Derived functions inherit these. `series {..}` before them says
+    of the half that comes before a series which one it is; only `taylor-split-series` writes it.
 
     ```mlir
-    taylor.spec @softmax_keys(%k: !k, %v: !v) prepares_keys { .. taylor.yield "cache.v" %v, "cache.key0" %kr : !v, !k }
+    taylor.spec @softmax.step_keys of @softmax(%k: !k, %v: !v) form #tile.form<parallel of append> carries #taylor.carry<keys> prepares_keys { .. taylor.yield "cache.v" %v, "cache.key0" %kr : !v, !k }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names,
                        TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">:$sources,
                        DictionaryAttr:$parameters, OptionalAttr<DictionaryAttr>:$series, OptionalAttr<AnyAttr>:$form,
-                       UnitAttr:$prepares_keys);
+                       OptionalAttr<StrAttr>:$step_of, OptionalAttr<Taylor_CarryAttr>:$carries, UnitAttr:$prepares_keys);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -79,8 +81,8 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
     `input:q`, `saved:m`, `cotangent:o`; `output:o`, `gradient:q`. `sources` (forward only) and
     `spec_name` carry what the manifest tells a model. `plan #tile.plan<..>`, after the parameters,
     says how the function becomes a tile program (`taylor-plan-tiles`), and after it
-    `form #tile.form<..>` what the manifest tells of that program. `prepares_keys`, the last word
-    before the attributes, is the specification's.
+    `form #tile.form<..>` what the manifest tells of that program. `carries` and `prepares_keys`,
+    the last before the attributes, are the specification's.
 
     ```mlir
     taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [...] {
@@ -92,7 +94,8 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$spec_name, StrArrayAttr:$arg_names,
                        OptionalAttr<TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">>:$sources,
                        DefaultValuedAttr<DictionaryAttr, "{}">:$parameters,
-                       OptionalAttr<AnyAttr>:$plan, OptionalAttr<AnyAttr>:$form, UnitAttr:$prepares_keys);
+                       OptionalAttr<AnyAttr>:$plan, OptionalAttr<AnyAttr>:$form,
+                       OptionalAttr<Taylor_CarryAttr>:$carries, UnitAttr:$prepares_keys);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = [{
     /// "NAME.forward", the name of a specification's function.

@@ -104,10 +104,11 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
     if (isReal(value) && !forwardOnly)
       argumentNames.push_back(role("cotangent", name));
 
-  auto function = FunctionOp::create(builder, loc, FunctionOp::nameOf(spec.getSymName(), FunctionRole::Joint),
-                                     spec.getSymName(), builder.getArrayAttr(argumentNames),
-                                     spec.getSourcesAttr(), spec.getParameters(),
-                                     /*plan=*/{}, spec.getFormAttr(), spec.getPreparesKeys());
+  auto function =
+      FunctionOp::create(builder, loc, FunctionOp::nameOf(spec.getSymName(), FunctionRole::Joint),
+                         spec.getStepOf().value_or(spec.getSymName()), builder.getArrayAttr(argumentNames),
+                         spec.getSourcesAttr(), spec.getParameters(), /*plan=*/{}, spec.getFormAttr(),
+                         spec.getCarriesAttr(), spec.getPreparesKeys());
   function->setDiscardableAttrs(spec->getDiscardableAttrDictionary());
   Block *block = addBlock(function.getBody(), body.getArgumentTypes(), loc);
   IRMapping values;
@@ -158,8 +159,10 @@ private:
 
 void DeriveBackward::runOnOperation() {
   for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>())) {
-    if (failed(deriveFunction(spec, forwardOnly)))
+    // What decodes has no gradients.
+    bool isStep = spec.getStepOf().has_value();
+    if (failed(deriveFunction(spec, forwardOnly || isStep)))
       return signalPassFailure();
-    numDerived += !forwardOnly;
+    numDerived += !forwardOnly && !isStep;
   }
 }

@@ -182,11 +182,11 @@ LogicalResult Splitter::build(FunctionRole role, ArrayRef<NamedValue> arguments,
         llvm::map_to_vector(tensors, [](const NamedValue &tensor) { return Attribute(tensor.name); }));
   };
   OpBuilder::InsertionGuard guard(builder);
-  StringRef spec = joint.getSpecName();
-  auto function =
-      FunctionOp::create(builder, joint.getLoc(), FunctionOp::nameOf(spec, role), spec, namesOf(used),
-                         keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters(),
-                         /*plan=*/{}, joint.getFormAttr(), joint.getPreparesKeys());
+  StringRef name = joint.getSymName().rsplit('.').first;
+  auto function = FunctionOp::create(
+      builder, joint.getLoc(), FunctionOp::nameOf(name, role), joint.getSpecName(), namesOf(used),
+      keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters(), /*plan=*/{},
+      joint.getFormAttr(), joint.getCarriesAttr(), joint.getPreparesKeys());
   function->setDiscardableAttrs(joint->getDiscardableAttrDictionary());
   Block *body = addBlock(function.getBody(), {}, joint.getLoc());
   builder.setInsertionPointToStart(body);

@@ -56,7 +56,8 @@ struct DeclareInterface : taylor::impl::DeclareInterfacePassBase<DeclareInterfac
   using DeclareInterfacePassBase::DeclareInterfacePassBase;
 
   void runOnOperation() override {
-    auto specs = getOperation().getOps<SpecOp>();
+    auto specs = llvm::make_filter_range(getOperation().getOps<SpecOp>(),
+                                         [](SpecOp spec) { return !spec.getStepOf(); });
     if (!llvm::hasSingleElement(specs)) {
       getOperation().emitError("expected one taylor.spec, but got ")
           << llvm::range_size(specs) << "; taylorc takes the one that --spec names";

@@ -416,6 +416,14 @@ taylor.function @f_keys.forward of @f_keys("input:k" %k: !k) sources [projection
 // -----
 
 !k = !taylor.array<[b, g, u, d]>
+// expected-error @below {{invalid kind of attribute specified}}
+taylor.spec @carries_by_name(%k: !k) carries "pieces" {
+  taylor.yield %k : !k
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
 // expected-error @below {{'taylor.spec' op expected #tile.form<..> as its form, but got "recurrent"}}
 taylor.spec @form_by_name(%k: !k) form "recurrent" {
   %o = taylor.rope %k : !k

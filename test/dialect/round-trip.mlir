@@ -162,15 +162,15 @@ taylor.function @pairs.forward of @pairs("input:q" %q: !q, "input:k" %k: !k, "in
   taylor.yield "output:o" %n, "saved:z" %z, "saved:m" %m : !o, !row, !row
 }
 
-// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud) parameters(order : index = 4) series {first = 1 : i64} form #tile.form<parallel of step> prepares_keys attributes {test.kept} {
-taylor.spec @rotated_keys(%k: !k) parameters(order : index = 4) series {first = 1 : i64} form #tile.form<parallel of step> prepares_keys attributes {test.kept} {
+// CHECK-LABEL: taylor.spec @rotated_keys of @rotated(%k: !bgud) parameters(order : index = 4) series {first = 1 : i64} form #tile.form<parallel of step> carries #taylor.carry<keys, block = 2, most_tokens = 9> prepares_keys attributes {test.kept} {
+taylor.spec @rotated_keys of @rotated(%k: !k) parameters(order : index = 4) series {first = 1 : i64} form #tile.form<parallel of step> carries #taylor.carry<keys, block = 2, channels = 0, most_tokens = 9> prepares_keys attributes {test.kept} {
   %0 = taylor.rope %k : !k
   taylor.yield "cache.key0" %0 : !k
 }
 
 // CHECK-LABEL: taylor.function @rotated.append of @rotated_keys("input:k" %k: !bgud) sources [projection]
-// CHECK-SAME: form #tile.form<parallel of append> prepares_keys {
-taylor.function @rotated.append of @rotated_keys("input:k" %k: !k) sources [projection] form #tile.form<parallel of append> prepares_keys {
+// CHECK-SAME: form #tile.form<parallel of append> carries #taylor.carry<keys> prepares_keys {
+taylor.function @rotated.append of @rotated_keys("input:k" %k: !k) sources [projection] form #tile.form<parallel of append> carries #taylor.carry<keys> prepares_keys {
   %0 = taylor.rope %k : !k
   taylor.yield "output:cache.key0" %0 : !k
 }

@@ -41,7 +41,7 @@ void makeSpecification(FunctionOp function) {
   auto spec = SpecOp::create(builder, function.getLoc(), "derived", function.getArgNames(),
                              builder.getArrayAttr(sources), builder.getDictionaryAttr({}),
                              /*series=*/DictionaryAttr(),
-                             /*form=*/Attribute());
+                             /*form=*/Attribute(), /*step_of=*/StringAttr(), /*carries=*/CarryAttr());
   spec.getBody().takeBody(function.getBody());
   function.erase();
 }

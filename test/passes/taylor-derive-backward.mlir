@@ -177,3 +177,11 @@ taylor.spec @unguarded(%q: !q) {
   %square = taylor.map %q * %q : !q
   taylor.yield %square : !q
 }
+
+// What decodes has no gradients, and is a function of the specification whose step it is.
+// CHECK-LABEL: taylor.function @unguarded.step.joint of @unguarded("input:q" %q: !bhtd) sources [projection] form #tile.form<parallel of step> carries #taylor.carry<queries> {
+// CHECK:       taylor.yield "output:square" %{{[^,]*}} : !bhtd
+taylor.spec @unguarded.step of @unguarded(%q: !q) form #tile.form<parallel of step> carries #taylor.carry<queries> {
+  %square = taylor.map %q * %q : !q
+  taylor.yield %square : !q
+}

@@ -62,3 +62,10 @@ taylor.function @h.joint of @h("input:q" %q: !q, "input:k" %k: !k, "input:x" %x:
   %dx = taylor.map exp(%x - %e) * %n : !col, !taylor.array<[b, g]>, !taylor.array<[b]>
   taylor.yield "output:o" %o, "output:final.edge0" %e, "output:final.sum0" %s, "gradient:x" %dx : !row, !taylor.array<[b, g]>, !row, !col
 }
+
+// The name is the joint function's: a step's is another one than that of its specification.
+// CHECK-LABEL: taylor.function @f.step.forward of @f("input:q" %q: !bhtd) sources [projection] form #tile.form<parallel of step> carries #taylor.carry<queries> {
+taylor.function @f.step.joint of @f("input:q" %q: !q) sources [projection] form #tile.form<parallel of step> carries #taylor.carry<queries> {
+  %n = taylor.map %q * 2.0 : !q
+  taylor.yield "output:n" %n : !q
+}

@@ -16,11 +16,11 @@ import taylor_attention as ta
 TD = "".join(path.read_text() for path in sorted((ROOT / "dialect/Taylor").glob("*.td")))
 # Passes make these, of a specification; no one writes them.
 MADE_BY_PASSES = {"function", "edge", "states", "read_states", "contract_states", "step_states"}
-# Attributes that passes alone set (TaylorOps.td, TaylorLocal.td): functions that decode, those that prepare keys, and what `size(u)` becomes within documents.
-SET_BY_PASSES = {("spec", "form"), ("spec", "prepares_keys"), ("spec", "series"), ("scan", "lengths")}
+# Attributes that passes alone set (TaylorOps.td, TaylorLocal.td): functions that decode, what calls carry, and what `size(u)` becomes within documents.
+SET_BY_PASSES = {("spec", "form"), ("spec", "step_of"), ("spec", "carries"), ("spec", "prepares_keys"), ("spec", "series"), ("scan", "lengths")}
 PARTS_OF_SUMS = {"high", "low"}  # scans of a taylor.function
 # Enumerations of what a compilation is asked for: options of taylorc and of passes (TaylorAttrs.td).
-ASKED_FOR = {"StorageType", "FormChoice", "MaskChoice"}
+ASKED_FOR = {"StorageType", "FormChoice", "MaskChoice", "CarryMode"}
 
 
 @ta.spec
