@@ -32,39 +32,18 @@ void taylor::buildPairwisePipeline(OpPassManager &manager, const PairwiseOptions
   buildSpecializedToPairwisePipeline(manager);
 }
 
-void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager, std::optional<CarriedStates> states) {
+void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager) {
   manager.addPass(createExpandNormalizePass());
   manager.addPass(createRecurrencesToPairwisePass());
   cleanUp(manager);
-  if (!states)
-    return;
-  CarryStatesPassOptions carry;
-  carry.featureBlock = states->block;
-  carry.recurrent = states->recurrent;
-  carry.queriesOnly = states->queriesOnly;
-  manager.addPass(createCarryStatesPass(carry));
-  cleanUp(manager);
-}
-
-void taylor::buildStepsToPairsPipeline(OpPassManager &manager, int64_t block, int64_t channels,
-                                       int64_t mostTokens) {
-  buildSpecializedToPairsPipeline(manager, std::nullopt);
-  CarryStatesPassOptions states;
-  states.featureBlock = block;
-  states.channels = channels;
-  states.mostTokens = mostTokens;
-  manager.addPass(createCarryStatesPass(states));
-  cleanUp(manager);
   manager.addPass(createPrepareKeysPass());
   cleanUp(manager);
-  CarryStatesPassOptions keys;
-  keys.queriesOnly = true;
-  manager.addPass(createCarryStatesPass(keys));
+  manager.addPass(createCarryStatesPass());
   cleanUp(manager);
 }
 
 void taylor::buildSpecializedToPairwisePipeline(OpPassManager &manager) {
-  buildSpecializedToPairsPipeline(manager, std::nullopt);
+  buildSpecializedToPairsPipeline(manager);
   buildPairsToPairwisePipeline(manager);
 }
 

@@ -9,7 +9,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "passes/EnumOption.h"
-#include <optional>
 
 namespace taylor {
 
@@ -33,22 +32,9 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
 /// From a specialised `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.
 void buildSpecializedToPairwisePipeline(mlir::OpPassManager &manager);
 
-/// States before and after a call (taylor-carry-states): features in blocks of so many components, whether
-/// sums over keys are recurrences, and whether a call has all keys.
-struct CarriedStates {
-  int64_t block = 1;
-  bool recurrent = false;
-  bool queriesOnly = false;
-};
-
-/// Its first half: a specification whose sums over keys are `taylor.pairwise`, with states where there are
-/// any.
-void buildSpecializedToPairsPipeline(mlir::OpPassManager &manager, std::optional<CarriedStates> states);
-/// The same of specifications that decode (taylor-plan-steps), each by its form: states in blocks of `block`
-/// features, which take the place of keys and values of `channels` numbers where they are not too large, or
-/// keys that are prepared apart.
-void buildStepsToPairsPipeline(mlir::OpPassManager &manager, int64_t block, int64_t channels,
-                               int64_t mostTokens);
+/// Its first half: specifications whose sums over keys are `taylor.pairwise`, and which hand on what they say
+/// (`carries`); those of steps over all keys have keys that are prepared apart.
+void buildSpecializedToPairsPipeline(mlir::OpPassManager &manager);
 /// Its second half: the backward, if not `forwardOnly`, and both functions simplified.
 void buildPairsToPairwisePipeline(mlir::OpPassManager &manager, bool forwardOnly = false);
 

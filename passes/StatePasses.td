@@ -138,9 +138,10 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
   let summary = "divide a specification in what keys become by themselves and what reads that";
   let description = [{
     Rule: what depends on a key, and on no later key and no query, is the same in every later call.
-    A specification becomes two. `@NAME_keys`, with the word `prepares_keys`, takes the inputs
-    over u and gives arrays `cache.*`. `@NAME` takes these, over all keys, in place of the inputs
-    that it no longer reads.
+    A specification of a step over all keys (`form #tile.form<parallel of step>`) becomes two.
+    `@NAME_keys`, with the word `prepares_keys`, takes the inputs over u and gives arrays `cache.*`;
+    it is for the function `append`, whose calls carry `keys`. `@NAME` takes these, over all keys,
+    in place of the inputs that it no longer reads.
 
     | of a key alone | why |
     |---|---|
@@ -161,24 +162,45 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
     over u.
 
     ```mlir
-    taylor.spec @softmax(%q: !q, %k: !k, %v: !v) { // of f16
+    taylor.spec @softmax.step of @softmax(%q: !q, %k: !k, %v: !v) form #tile.form<parallel of step> carries #taylor.carry<queries> { // of f16
       %qr = taylor.rope %q : !q
       %kr = taylor.rope %k : !k // !k32, of f32
       %n, %z = taylor.pairwise { s = dot(%qr, %kr), .. } .. -> rows(.., %v), .. : !q32, !k32, !v -> ..
       ..
     // becomes
-    taylor.spec @softmax_keys(%k: !k, %v: !v) prepares_keys {
+    taylor.spec @softmax.step_keys of @softmax(%k: !k, %v: !v) form #tile.form<parallel of append> carries #taylor.carry<keys> prepares_keys {
       %kr = taylor.rope %k : !k
       %stored = taylor.map %kr : !k32 -> !k
       taylor.yield "cache.v" %v, "cache.key0" %stored : !v, !k
     }
-    taylor.spec @softmax(%q: !q, %cache.v: !v from input, %cache.key0: !k from input) {
+    taylor.spec @softmax.step of @softmax(%q: !q, %cache.v: !v from input, %cache.key0: !k from input) form #tile.form<parallel of step> carries #taylor.carry<queries> {
       %qr = taylor.rope %q : !q
       %n, %z = taylor.pairwise { s = dot(%qr, %cache.key0), .. } .. -> rows(.., %cache.v), .. : !q32, !k, !v -> ..
       ..
     ```
   }];
   let statistics = [Statistic<"numKept", "kept", "arrays that are kept in place of inputs over keys">];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def PlanStatesPass : Pass<"taylor-plan-states", "::mlir::ModuleOp"> {
+  let summary = "what calls hand on to those that follow, as it is asked for";
+  let description = [{
+    Rule: each specification that does not say what its calls carry says in `carries` that it is
+    this. `taylor-carry-states` makes arguments and results of it.
+
+    ```mlir
+    taylor.spec @f(%q: !q, %k: !k, %v: !v) { .. }
+    // becomes, mode=pieces block=8
+    taylor.spec @f(%q: !q, %k: !k, %v: !v) carries #taylor.carry<pieces, block = 8> { .. }
+    ```
+  }];
+  let options = [
+    Option<"mode", "mode", "::taylor::CarryMode", /*default=*/"::taylor::CarryMode::Pieces", "which tokens a call does not have",
+           [{::taylor::wordsOf<::taylor::CarryMode>()}]>,
+    Option<"block", "block", "int64_t", /*default=*/"1", "components of a block; features come in whole blocks, as in taylor-chunk-sums">
+  ];
+  let statistics = [Statistic<"numPlanned", "planned", "specifications that say what their calls carry">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -203,15 +225,20 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     past. A sequence in pieces, each with what the one before left, gives the results of the whole.
     No factor of a decay is above 1 where a and c fall, at any length.
 
-    With `queries-only` a call has all keys, and its queries are the last of them: only what mixes
-    queries goes on. A specification with the word `prepares_keys` has new keys alone, and its
-    rotations and convolutions go on.
+    What a specification says in `carries` is done; one that says nothing stays as it is.
 
-    A specification with a `form` is carried by the run for it: `recurrent` by one without
-    `queries-only`, and then by its recurrences, `parallel` by one with. `@f.recurrent` next to `@f`
-    (taylor-plan-steps) takes the place and the name of `@f` where it can be carried, in states that
-    are not larger than `most-tokens` keys and values of `channels` numbers would be. Otherwise it
-    is erased, and the `form` of `@f` says why.
+    | `carries` | |
+    |---|---|
+    | `pieces` | all of the above |
+    | `recurrent` | the same, and sums over all keys are the recurrence itself, token by token (`taylor.step_states`, no derivative) |
+    | `queries` | a call has all keys, and its queries are the last of them: only what mixes queries goes on |
+    | `keys` | a call has new keys alone: rotations and convolutions go on |
+
+    Of two specifications of one step (taylor-plan-steps) one stays. `@f.step.recurrent` takes the
+    place and the name of `@f.step`, and of what prepares its keys, where it can be carried in
+    states that are small enough (`#taylor.carry`). Otherwise it is erased, and the `form` of
+    `@f.step` says why. Calls of the whole sequence leave what the step goes on from: where `@f`
+    does not say what it carries, it is `pieces` with a recurrence and `queries` without.
 
     Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or
     convolution in reverse; no shift by more than 64 tokens; documents, if any, of
@@ -220,28 +247,21 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     still compare where documents start within the call.
 
     ```mlir
-    taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) {
+    taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) carries #taylor.carry<pieces> {
       %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : ..
       taylor.yield "o" %n : !o
     }
     // becomes
-    taylor.spec @linear(.., "initial.state0" %s: !taylor.array<[b, g, f = 4, e = 5], f32> from input) {
+    taylor.spec @linear(.., "initial.state0" %s: !taylor.array<[b, g, f = 4, e = 5], f32> from input) carries #taylor.carry<pieces> {
       %n0 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : ..
       %n = taylor.read_states %q from %s into %n0 orders(1 to 1) weights [1.0] : ..
       %s1 = taylor.states %k, %v initial %s orders(1 to 1) : ..
       taylor.yield "o" %n, "final.state0" %s1 : ..
     }
-    // with `recurrent`, becomes
+    // with #taylor.carry<recurrent> becomes
       %n, %s1 = taylor.step_states %q with %k, %v from %s reads [0] orders(1 to 1) weights [[1.0]] : ..
     ```
   }];
-  let options = [
-    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components of a block; features come in whole blocks, as in taylor-chunk-sums">,
-    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys by the recurrence itself, token by token (`taylor.step_states`, no derivative)">,
-    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "carry only what mixes queries: each call has all keys, and its queries are the last of its tokens">,
-    Option<"channels", "channels", "int64_t", /*default=*/"0", "numbers of one key and its value, which a twin's states are compared with; 0: any states do">,
-    Option<"mostTokens", "most-tokens", "int64_t", /*default=*/"1000000", "keys and values of so many tokens may be as large as a twin's states">
-  ];
   let statistics = [
     Statistic<"numCarried", "carried", "values that go from call to call">,
     Statistic<"numTwins", "twins", "specifications whose place another one took">

@@ -45,33 +45,35 @@ void Driver::declareInterface(OpPassManager &manager) {
   manager.addPass(createDeclareInterfacePass(declare));
 }
 
-/// The functions that decode, where they are asked for.
-LogicalResult Driver::planSteps() {
-  if (!options.decode)
-    return success();
-  steps = module->clone();
-  StepOptions plan;
-  plan.decode = *options.decode;
-  plan.states = options.states;
-  plan.block = chooseStateBlock(targets, getProblem());
-  plan.channels = options.getHeadDim() + options.getValueDim();
-  if (failed(runPasses(*steps, [&](OpPassManager &manager) { buildStepPipeline(manager, plan); })))
-    return failure();
-  // A recurrence goes on from the states that the other functions leave.
-  carriesStates |= llvm::any_of(steps->getOps<FunctionOp>(), [](FunctionOp function) {
-    return getForm(function).getKind() == Form::Recurrent;
-  });
-  return success();
+TargetProblem Driver::getProblem() const {
+  return {options.getHeadDim(),
+          options.getValueDim(),
+          widestKey,
+          widestValue,
+          options.dtype,
+          options.f32Products,
+          options.bf16Products,
+          options.rowSums,
+          options.chunk,
+          module && carriesStates(*module),
+          options.formCosts};
 }
 
-/// What calls hand on to those that follow; nothing where none do.
-std::optional<CarriedStates> Driver::chooseStates() const {
-  if (carriesStates)
-    return CarriedStates{chooseStateBlock(targets, getProblem()), options.form == FormChoice::Recurrent,
-                         /*queriesOnly=*/false};
-  if (steps)
-    return CarriedStates{1, /*recurrent=*/false, /*queriesOnly=*/true};
-  return std::nullopt;
+/// What calls hand on, and the functions that decode, where they are asked for.
+void Driver::planCalls(OpPassManager &manager) {
+  int64_t block = chooseStateBlock(targets, getProblem());
+  if (options.form == FormChoice::Recurrent)
+    manager.addPass(createPlanStatesPass({CarryMode::Recurrent, block}));
+  else if (options.states)
+    manager.addPass(createPlanStatesPass({CarryMode::Pieces, block}));
+  if (!options.decode)
+    return;
+  PlanStepsPassOptions steps;
+  steps.decode = *options.decode;
+  steps.requiresStates = options.states;
+  steps.block = block;
+  steps.channels = options.getHeadDim() + options.getValueDim();
+  manager.addPass(createPlanStepsPass(steps));
 }
 
 /// Functions on arrays.
@@ -83,14 +85,12 @@ LogicalResult Driver::lowerToPairwise() {
       })))
     return failure();
   std::tie(widestKey, widestValue) = findWidest(*module);
-  carriesStates |= options.form == FormChoice::Recurrent;
-  if (failed(planSteps()))
-    return failure();
-  std::optional<CarriedStates> states = chooseStates();
   auto build = [&](OpPassManager &manager) {
-    buildSpecializedToPairsPipeline(manager, states);
+    planCalls(manager);
+    buildSpecializedToPairsPipeline(manager);
     declareInterface(manager);
     buildPairsToPairwisePipeline(manager, /*forwardOnly=*/!options.hasBackward());
+    manager.addPass(createNameStepsPass());
   };
   if (failed(runStage(*module, "pairwise", build)))
     return failure();
@@ -107,9 +107,6 @@ std::string Driver::stageOf(StringRef stage, const Target &target) const {
 FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
                                                      function_ref<void(ModuleOp)> onKernels) {
   OwningOpRef<ModuleOp> programs = module->clone();
-  if (steps)
-    for (auto function : steps->getOps<FunctionOp>())
-      programs->push_back(function->clone());
   PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == FormChoice::Auto};
   auto planKernels = [&](OpPassManager &manager) {
     manager.addPass(createPlanFormsPass(plan));

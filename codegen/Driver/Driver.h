@@ -33,7 +33,7 @@ public:
   using StageObserver = std::function<void(llvm::StringRef stage, mlir::ModuleOp module)>;
 
   Driver(mlir::MLIRContext &context, CompileOptions options)
-      : context(context), options(std::move(options)), carriesStates(this->options.states) {}
+      : context(context), options(std::move(options)) {}
 
   /// The options' targets: for which machines `compile` makes tiles and code. A message where one is unknown
   /// or named twice, or cannot do what the options and the emission ask for.
@@ -53,13 +53,8 @@ private:
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
-  mlir::LogicalResult planSteps();
-  std::optional<CarriedStates> chooseStates() const;
-  TargetProblem getProblem() const {
-    return {options.getHeadDim(), options.getValueDim(), widestKey,       widestValue,   options.dtype,
-            options.f32Products,  options.bf16Products,  options.rowSums, options.chunk, carriesStates,
-            options.formCosts};
-  }
+  TargetProblem getProblem() const;
+  void planCalls(mlir::OpPassManager &manager);
   void declareInterface(mlir::OpPassManager &manager);
   /// `onKernels` sees the functions with their kernels (`fusion.kernel`), before there are programs.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
@@ -76,13 +71,9 @@ private:
 
   mlir::MLIRContext &context;
   CompileOptions options;
-  /// Whether there are states before and after a call: asked for, or because functions need them.
-  bool carriesStates;
   /// As TargetProblem has them, of the specification.
   int64_t widestKey = 0, widestValue = 0;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// The function `step` and those that go with it, where there are any; each says its form, and why.
-  mlir::OwningOpRef<mlir::ModuleOp> steps;
   std::vector<std::unique_ptr<Target>> targets;
   /// Whether there will be a manifest: modules get the attributes that it is read of.
   bool describes = false;

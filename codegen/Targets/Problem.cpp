@@ -151,3 +151,10 @@ std::pair<int64_t, int64_t> taylor::findWidest(ModuleOp module) {
   });
   return {key, value};
 }
+
+bool taylor::carriesStates(ModuleOp module) {
+  return llvm::any_of(module.getOps<FunctionOp>(), [](FunctionOp function) {
+    CarryAttr carries = function.getCarriesAttr();
+    return carries && carries.hasStates();
+  });
+}

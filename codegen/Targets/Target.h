@@ -65,6 +65,9 @@ mlir::FailureOr<TargetProblem> readProblem(mlir::ModuleOp module);
 /// The channels of the widest keys and values that a module's sums have; 0: it has none.
 std::pair<int64_t, int64_t> findWidest(mlir::ModuleOp module);
 
+/// Whether calls of a module's functions hand on states of sums over keys (`carries`).
+bool carriesStates(mlir::ModuleOp module);
+
 /// What tiles are for.
 enum class TileUse {
   Parallel,

@@ -26,13 +26,6 @@ inline constexpr llvm::StringLiteral kCachePrefix = "cache.";
 /// ("cache:carried.position"), next to what it keeps of keys.
 inline constexpr llvm::StringLiteral kHandedOnPrefix = "carried.";
 
-/// What the name of a specification that prepares keys (`prepares_keys`) has after that of the other one.
-inline constexpr llvm::StringLiteral kKeysSuffix = "_keys";
-
-/// What the name of a specification that carries states has after that of the one whose place it takes where
-/// it can (taylor-plan-steps).
-inline constexpr llvm::StringLiteral kTwinSuffix = ".recurrent";
-
 /// The last tokens that shifts and convolutions may have from earlier calls; longer shifts are refused.
 inline constexpr int64_t kMostShifted = 64;
 

@@ -204,7 +204,7 @@ void KeyParts::split() {
     LDBG() << name << ": " << type << " of " << value.getLoc();
 
   IRMapping ofKeys;
-  SpecOp keys = clone(kKeysSuffix, ofKeys);
+  SpecOp keys = clone("_keys", ofKeys);
   auto yield = cast<YieldOp>(keys.getBody().front().getTerminator());
   builder.setInsertionPoint(yield);
   SmallVector<Value> results;
@@ -215,6 +215,8 @@ void KeyParts::split() {
   yield.getValuesMutable().assign(results);
   yield.setNamesAttr(builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end())));
   keys.setPreparesKeys(true);
+  keys.setFormAttr(tile::FormAttr::get(keys.getContext(), Form::Parallel, FunctionRole::Append));
+  keys.setCarriesAttr(CarryAttr::get(keys.getContext(), CarryMode::Keys));
   dropUnused(keys);
 
   IRMapping ofRest;
@@ -244,15 +246,19 @@ void KeyParts::split() {
 class PrepareKeys : public ::taylor::impl::PrepareKeysPassBase<PrepareKeys> {
   void runOnOperation() override {
     for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>()))
-      if (auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
-          form && form.getKind() == Form::Recurrent) {
-        LDBG() << "@" << spec.getSymName() << ": stays, a recurrence reads no keys of earlier calls";
+      if (!isStepOverKeys(spec)) {
+        LDBG() << "@" << spec.getSymName() << ": stays, it reads no keys of earlier calls";
       } else if (KeyParts parts(spec); parts.run()) {
         parts.split();
         numKept += parts.getNumKept();
       } else {
         LDBG() << "@" << spec.getSymName() << ": stays, nothing but its inputs would be kept";
       }
+  }
+
+  static bool isStepOverKeys(SpecOp spec) {
+    auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
+    return form && form.getKind() == Form::Parallel && form.getFunction() == FunctionRole::Step;
   }
 };
 

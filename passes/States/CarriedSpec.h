@@ -11,21 +11,14 @@
 
 namespace taylor {
 
-/// Which tokens a call does not have.
-enum class CarryMode {
-  Pieces,    ///< Those of earlier calls; sums within the call are over pairs.
-  Recurrent, ///< The same; sums are recurrences.
-  Queries,   ///< Earlier queries only: keys are all there.
-  Keys,      ///< Those of earlier calls, of what keys become by themselves.
-};
-
 /// One specification, and the states that its calls hand on.
 class CarriedSpec {
 public:
-  /// `isTwin`: the specification was made by taylor-plan-steps. It takes the place of the one it was copied
-  /// from if its states can be carried and are not too large (most-tokens), and is erased otherwise.
-  CarriedSpec(SpecOp spec, CarryMode mode, bool isTwin)
-      : mode(mode), builder(spec.getContext()), loc(spec.getLoc()), spec(spec), isTwin(isTwin) {}
+  /// `isTwin`: taylor-plan-steps made another specification of the same step. This one takes the place of
+  /// that if its states can be carried and are not too large, and is erased otherwise.
+  CarriedSpec(SpecOp spec, bool isTwin)
+      : mode(spec.getCarriesAttr().getMode()), builder(spec.getContext()), loc(spec.getLoc()), spec(spec),
+        isTwin(isTwin) {}
 
   /// Emits an error; `wayOut` says what the user can do. For a twin, which no one asked for, keeps the text
   /// as the reason instead (getReason). Returns failure.

@@ -28,11 +28,10 @@ namespace {
 /// operation, in order, to the carrier that knows it.
 class StateCarrier {
 public:
-  /// Features of states come in blocks of so many components.
-  StateCarrier(SpecOp spec, int64_t block, CarryMode mode, bool isTwin)
-      : carried(spec, mode, isTwin), places(carried), documents(carried, places),
+  StateCarrier(SpecOp spec, bool isTwin)
+      : carried(spec, isTwin), places(carried), documents(carried, places),
         tokens(carried, places, documents), decays(carried, places, documents, tokens.getRunningSums()),
-        pairs(carried, places, documents, decays, block) {}
+        pairs(carried, places, documents, decays, spec.getCarriesAttr().getBlock()) {}
 
   LogicalResult run();
   CarriedSpec &getCarried() { return carried; }
@@ -120,85 +119,109 @@ LogicalResult StateCarrier::run() {
 namespace {
 
 struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
-  using CarryStatesPassBase::CarryStatesPassBase;
-
   void runOnOperation() override;
 
 private:
-  std::optional<CarryMode> chooseMode(SpecOp spec) const;
-  LogicalResult carry(SpecOp spec, CarryMode mode);
-  LogicalResult carryTwin(SpecOp twin, SpecOp other, CarryMode mode);
-
-  /// Specifications that are no more.
-  llvm::SmallPtrSet<Operation *, 4> replaced;
+  SpecOp findOther(SpecOp twin);
+  void settle(SpecOp step, CarryMode mode);
+  void takePlace(SpecOp twin, SpecOp other);
+  LogicalResult chooseStep(SpecOp twin, SpecOp other);
+  LogicalResult carry(SpecOp spec);
 };
 
 } // namespace
 
-/// Nothing if the specification has a form that another run of the pass is for.
-std::optional<CarryMode> CarryStates::chooseMode(SpecOp spec) const {
-  auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
-  bool isRecurrent = form ? form.getKind() == Form::Recurrent : bool(recurrent);
-  if (form && isRecurrent == queriesOnly)
-    return std::nullopt;
-  return queriesOnly   ? spec.getPreparesKeys() ? CarryMode::Keys : CarryMode::Queries
-         : isRecurrent ? CarryMode::Recurrent
-                       : CarryMode::Pieces;
+/// Of a step from state to state, the specification of the same step over all keys; null where there is none.
+SpecOp CarryStates::findOther(SpecOp twin) {
+  CarryAttr carries = twin.getCarriesAttr();
+  if (!twin.getStepOf() || !carries || carries.getMode() != CarryMode::Recurrent)
+    return nullptr;
+  auto isOther = [&](SpecOp spec) {
+    auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
+    return spec.getStepOfAttr() == twin.getStepOfAttr() && !spec.getPreparesKeys() && form &&
+           form.getKind() == Form::Parallel;
+  };
+  auto specs = getOperation().getOps<SpecOp>();
+  auto other = llvm::find_if(specs, isOther);
+  return other == specs.end() ? SpecOp() : *other;
 }
 
-LogicalResult CarryStates::carry(SpecOp spec, CarryMode mode) {
-  StateCarrier carrier(spec, featureBlock, mode, /*isTwin=*/false);
-  if (failed(carrier.run()))
-    return failure();
-  numCarried += carrier.getCarried().getNumCarried();
-  return success();
+/// Says what calls of the whole sequence carry, where nobody has: what its step goes on from.
+void CarryStates::settle(SpecOp step, CarryMode mode) {
+  auto whole = getOperation().lookupSymbol<SpecOp>(*step.getStepOf());
+  if (!whole || whole.getCarriesAttr())
+    return;
+  whole.setCarriesAttr(CarryAttr::get(&getContext(), mode, step.getCarriesAttr().getBlock()));
+  LDBG() << "@" << whole.getSymName() << ": " << whole.getCarriesAttr();
 }
 
-/// Of two specifications one stays: the twin, if it can be, under the other's name.
-LogicalResult CarryStates::carryTwin(SpecOp twin, SpecOp other, CarryMode mode) {
-  StateCarrier carrier(twin, featureBlock, mode, /*isTwin=*/true);
+/// The twin takes the place of the other one, and of what that prepares.
+void CarryStates::takePlace(SpecOp twin, SpecOp other) {
+  settle(twin, CarryMode::Pieces);
+  StringAttr name = other.getSymNameAttr();
+  for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>()))
+    if (spec == other || (spec.getPreparesKeys() && spec.getStepOfAttr() == twin.getStepOfAttr()))
+      spec.erase();
+  twin.setSymNameAttr(name);
+  CarryAttr carries = twin.getCarriesAttr();
+  twin.setCarriesAttr(CarryAttr::get(&getContext(), carries.getMode(), carries.getBlock()));
+  ++numTwins;
+}
+
+/// Of two specifications of one step one stays: the twin, if it can be, under the other's name.
+LogicalResult CarryStates::chooseStep(SpecOp twin, SpecOp other) {
+  CarryAttr carries = twin.getCarriesAttr();
+  orderAxes(twin);
+  StateCarrier carrier(twin, /*isTwin=*/true);
   CarriedSpec &carried = carrier.getCarried();
   if (succeeded(carrier.run())) {
     double bytes = carried.countBytes();
-    if (channels == 0 || bytes <= 4.0 * double(mostTokens) * double(channels)) {
+    if (carries.getChannels() == 0 ||
+        bytes <= 4.0 * double(carries.getMostTokens()) * double(carries.getChannels())) {
       LDBG() << "@" << twin.getSymName() << ": takes its place, states of " << bytes << " bytes";
       carried.reportWarnings();
-      StringAttr name = other.getSymNameAttr();
-      replaced.insert(other);
-      other.erase();
-      twin.setSymNameAttr(name);
       numCarried += carried.getNumCarried();
-      ++numTwins;
+      takePlace(twin, other);
       return success();
     }
     (void)carried.refuseTwin(
         llvm::formatv("its states have {0:F1} GB per head, more than keys and values of {1} tokens",
-                      bytes * 1e-9, mostTokens));
+                      bytes * 1e-9, carries.getMostTokens()));
   }
   if (carried.getReason().empty())
     return reportFault(twin.emitError(), "a step that carries states",
                        "use --decode=cache until it is mended");
   LDBG() << "@" << twin.getSymName() << ": is erased, " << carried.getReason();
   auto form = cast<tile::FormAttr>(other.getFormAttr());
-  other.setFormAttr(
-      form.withReason(form.getBecause().getValue() + ", over all keys: " + carried.getReason()));
+  StringRef asked = form.getBecause() ? form.getBecause().getValue() : "";
+  other.setFormAttr(form.withReason(asked + ", over all keys: " + carried.getReason()));
+  settle(other, CarryMode::Queries);
   twin.erase();
   return success();
 }
 
+LogicalResult CarryStates::carry(SpecOp spec) {
+  orderAxes(spec);
+  StateCarrier carrier(spec, /*isTwin=*/false);
+  if (failed(carrier.run()))
+    return failure();
+  numCarried += carrier.getCarried().getNumCarried();
+  return success();
+}
+
 void CarryStates::runOnOperation() {
-  replaced.clear();
-  SymbolTable symbols(getOperation());
-  for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>())) {
-    if (replaced.contains(spec))
-      continue;
-    std::optional<CarryMode> mode = chooseMode(spec);
-    if (!mode)
-      continue;
-    orderAxes(spec);
-    StringRef name = spec.getSymName();
-    SpecOp other = name.consume_back(kTwinSuffix) ? symbols.lookup<SpecOp>(name) : SpecOp();
-    if (failed(other ? carryTwin(spec, other, *mode) : carry(spec, *mode)))
-      return signalPassFailure();
-  }
+  llvm::SmallPtrSet<Operation *, 4> chosen;
+  // What a step is decides what calls of the whole sequence carry.
+  for (SpecOp spec : llvm::to_vector(llvm::make_filter_range(getOperation().getOps<SpecOp>(),
+                                                             [&](SpecOp spec) { return findOther(spec); })))
+    if (SpecOp other = findOther(spec)) {
+      chosen.insert(spec);
+      if (failed(chooseStep(spec, other)))
+        return signalPassFailure();
+    }
+  for (bool isStep : {true, false})
+    for (SpecOp spec : getOperation().getOps<SpecOp>())
+      if (spec.getCarriesAttr() && spec.getStepOf().has_value() == isStep && !chosen.contains(spec) &&
+          failed(carry(spec)))
+        return signalPassFailure();
 }

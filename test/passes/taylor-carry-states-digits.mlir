@@ -1,7 +1,7 @@
 // Sums of high powers alone that are divided by their mass are told where the recurrence makes of them sums that cancel; where components are not
 // negative, a lower order is beside them, or a number is added to them, none do, and pieces have pairs.
-// RUN: taylor-opt %s --taylor-carry-states=recurrent --split-input-file --verify-diagnostics -o %t
-// RUN: taylor-opt %s --taylor-carry-states --split-input-file 2>&1 | FileCheck %s --implicit-check-not='warning: '
+// RUN: taylor-opt %s --taylor-plan-states=mode=recurrent --taylor-carry-states --split-input-file --verify-diagnostics -o %t
+// RUN: taylor-opt %s --taylor-plan-states --taylor-carry-states --split-input-file 2>&1 | FileCheck %s --implicit-check-not='warning: '
 // CHECK: taylor.spec @square
 
 !q = !taylor.array<[b, h, t, d = 4], f32>

@@ -1,8 +1,8 @@
 // How long a document is, is known at its end, where size(u) stands.
-// RUN: taylor-opt %s --verify-diagnostics --taylor-add-documents --taylor-specialize=head-dim=4 --taylor-recurrences-to-pairwise --canonicalize --cse --taylor-carry-states
+// RUN: taylor-opt %s --verify-diagnostics --taylor-add-documents --taylor-specialize=head-dim=4 --taylor-recurrences-to-pairwise --canonicalize --cse --taylor-plan-states --taylor-carry-states
 // The text between two passes says it too.
 // RUN: taylor-opt %s --taylor-add-documents --taylor-specialize=head-dim=4 --taylor-recurrences-to-pairwise --canonicalize --cse -o %t
-// RUN: not taylor-opt %t --taylor-carry-states 2>&1 | FileCheck %s
+// RUN: not taylor-opt %t --taylor-plan-states --taylor-carry-states 2>&1 | FileCheck %s
 // CHECK: error: unsupported --states: size(u) is known where a document ends, not in its pieces; take the length from an input or a parameter
 
 !q = !taylor.array<[b, h, t, d]>

@@ -1,7 +1,7 @@
 // Documents that go on in another call: a token reads what the calls before left where its document starts before the call, and hands on what is of the last
 // token's. Masks compare where documents start within the call.
-// RUN: taylor-opt %s --taylor-add-documents --taylor-specialize=head-dim=4 --taylor-recurrences-to-pairwise --canonicalize --cse --taylor-carry-states --canonicalize --cse | FileCheck %s
-// RUN: taylor-opt %s --taylor-add-documents --taylor-specialize=head-dim=4 --taylor-recurrences-to-pairwise --canonicalize --cse --taylor-carry-states=recurrent --canonicalize --cse | FileCheck %s --check-prefix=STEPS
+// RUN: taylor-opt %s --taylor-add-documents --taylor-specialize=head-dim=4 --taylor-recurrences-to-pairwise --canonicalize --cse --taylor-plan-states --taylor-carry-states --canonicalize --cse | FileCheck %s
+// RUN: taylor-opt %s --taylor-add-documents --taylor-specialize=head-dim=4 --taylor-recurrences-to-pairwise --canonicalize --cse --taylor-plan-states=mode=recurrent --taylor-carry-states --canonicalize --cse | FileCheck %s --check-prefix=STEPS
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>

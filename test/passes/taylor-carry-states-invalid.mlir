@@ -1,5 +1,5 @@
 // What cannot go on where another call ended says so where it stands.
-// RUN: taylor-opt --taylor-carry-states %s --split-input-file --verify-diagnostics
+// RUN: taylor-opt --taylor-plan-states --taylor-carry-states %s --split-input-file --verify-diagnostics
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, g, u, d = 4], f32>

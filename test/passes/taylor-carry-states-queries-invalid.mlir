@@ -1,5 +1,5 @@
 // Queries are mixed with those before them, which are carried, but not with those to come.
-// RUN: taylor-opt %s --split-input-file --verify-diagnostics --taylor-carry-states=queries-only
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics --taylor-plan-states=mode=queries --taylor-carry-states
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
 taylor.spec @behind(%q: !q) {

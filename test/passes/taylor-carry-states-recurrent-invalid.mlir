@@ -1,5 +1,5 @@
 // What has no recurrence of its own is refused at its line.
-// RUN: taylor-opt %s --split-input-file --verify-diagnostics --taylor-carry-states=recurrent
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics --taylor-plan-states=mode=recurrent --taylor-carry-states
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, g, u, d = 4], f32>

@@ -1,6 +1,6 @@
 // A sum whose weights are 0 has no states that calls hand on; token after token it is 0.
-// RUN: taylor-opt %s --taylor-carry-states | FileCheck %s
-// RUN: taylor-opt %s --taylor-carry-states=recurrent | FileCheck %s --check-prefix=STEPS
+// RUN: taylor-opt %s --taylor-plan-states --taylor-carry-states | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-states=mode=recurrent --taylor-carry-states | FileCheck %s --check-prefix=STEPS
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, g, u, d = 4], f32>

@@ -1,10 +1,10 @@
 // A sum over keys reads what earlier calls left, and leaves what it adds; counts and places count from the first token of all; the backward gives the gradient
 // of the states before the call from that of the states after it, begun where the caller's ends.
-// RUN: taylor-opt %s --taylor-carry-states | FileCheck %s
-// RUN: taylor-opt %s --taylor-carry-states=recurrent | FileCheck %s --check-prefix=STEPS
-// RUN: taylor-opt %s --taylor-carry-states=queries-only | FileCheck %s --check-prefix=QUERIES
-// RUN: taylor-opt %s --taylor-carry-states=recurrent --canonicalize --taylor-derive-backward=forward-only --taylor-split-backward | FileCheck %s --check-prefix=ALONE
-// RUN: taylor-opt %s --taylor-carry-states --taylor-derive-backward --taylor-simplify-arrays --canonicalize --cse | FileCheck %s --check-prefix=BACK
+// RUN: taylor-opt %s --taylor-plan-states --taylor-carry-states | FileCheck %s
+// RUN: taylor-opt %s --taylor-plan-states=mode=recurrent --taylor-carry-states | FileCheck %s --check-prefix=STEPS
+// RUN: taylor-opt %s --taylor-plan-states=mode=queries --taylor-carry-states | FileCheck %s --check-prefix=QUERIES
+// RUN: taylor-opt %s --taylor-plan-states=mode=recurrent --taylor-carry-states --canonicalize --taylor-derive-backward=forward-only --taylor-split-backward | FileCheck %s --check-prefix=ALONE
+// RUN: taylor-opt %s --taylor-plan-states --taylor-carry-states --taylor-derive-backward --taylor-simplify-arrays --canonicalize --cse | FileCheck %s --check-prefix=BACK
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, g, u, d = 4], f32>

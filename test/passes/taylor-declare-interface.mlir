@@ -1,8 +1,9 @@
 // What callers of a specification must know is an attribute of the module, which stays where the specification does not.
 // RUN: split-file %s %t
 // RUN: taylor-opt %t/softmax.mlir --taylor-declare-interface | taylor-opt | FileCheck %s --check-prefix=SOFTMAX
+// RUN: taylor-opt %t/softmax.mlir --taylor-plan-steps --taylor-declare-interface | FileCheck %s --check-prefix=SOFTMAX
 // RUN: taylor-opt %t/aligned.mlir --taylor-declare-interface=ascending=documents | FileCheck %s --check-prefix=ALIGNED
-// RUN: taylor-opt %t/series.mlir --taylor-declare-interface --taylor-recurrences-to-pairwise --taylor-carry-states --taylor-declare-interface | FileCheck %s --check-prefix=STATES
+// RUN: taylor-opt %t/series.mlir --taylor-declare-interface --taylor-recurrences-to-pairwise --taylor-plan-states --taylor-carry-states --taylor-declare-interface | FileCheck %s --check-prefix=STATES
 // RUN: not taylor-opt %t/two.mlir --taylor-declare-interface 2>&1 | FileCheck %s --check-prefix=TWO
 
 // SOFTMAX: module attributes {taylor.interface = #taylor.interface<"softmax", parameters = {}, mask = causal,

@@ -1,6 +1,6 @@
 // What keys become by themselves, and what reads that.
 // RUN: taylor-opt %s --taylor-specialize="head-dim=16 dtype=f16" --taylor-recurrences-to-pairwise --canonicalize --taylor-prepare-keys --canonicalize | FileCheck %s
-// RUN: taylor-opt %s --taylor-specialize="head-dim=16 dtype=f16" --taylor-recurrences-to-pairwise --canonicalize --taylor-prepare-keys --canonicalize --taylor-carry-states=queries-only --canonicalize | FileCheck %s --check-prefix=CARRY
+// RUN: taylor-opt %s --taylor-specialize="head-dim=16 dtype=f16" --taylor-recurrences-to-pairwise --canonicalize --taylor-plan-states=mode=queries --taylor-prepare-keys --canonicalize --taylor-carry-states --canonicalize | FileCheck %s --check-prefix=CARRY
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
@@ -14,14 +14,14 @@
 
 
 // A rotation is made once; f16 holds what it gives.
-// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud_f16, %v: !bgue_f16) prepares_keys {
+// CHECK-LABEL: taylor.spec @rotated_keys(%k: !bgud_f16, %v: !bgue_f16) form #tile.form<parallel of append> carries #taylor.carry<keys> prepares_keys {
 // CHECK-NEXT:    %[[K:.*]] = taylor.rope %k
 // CHECK-NEXT:    %[[S:.*]] = taylor.map %[[K]] : !bgud_f32 -> !bgud_f16
 // CHECK-NEXT:    taylor.yield "cache.v" %v, "cache.key0" %[[S]] : !bgue_f16, !bgud_f16
-// CHECK-LABEL: taylor.spec @rotated(%q: !bhtd_f16, %cache.v: !bgue_f16 from input, %cache.key0: !bgud_f16 from input) {
+// CHECK-LABEL: taylor.spec @rotated(%q: !bhtd_f16, %cache.v: !bgue_f16 from input, %cache.key0: !bgud_f16 from input) form #tile.form<parallel of step> {
 // CHECK-NOT:     taylor.rope %cache
 // CHECK:         dot(%{{.*}}, %cache.key0)
-taylor.spec @rotated(%q: !q, %k: !k, %v: !v) {
+taylor.spec @rotated(%q: !q, %k: !k, %v: !v) form #tile.form<parallel of step> {
   %qr = taylor.rope %q : !q
   %kr = taylor.rope %k : !k
   %n, %z = taylor.recurrences [numerator, mass] %qr, %kr, %v exponential causal : !q, !k, !v
@@ -45,7 +45,7 @@ taylor.spec @rotated(%q: !q, %k: !k, %v: !v) {
 // CARRY-LABEL: taylor.spec @convolved(
 // CARRY-NOT:     %initial
 // CARRY-LABEL: taylor.spec @spread_keys(
-taylor.spec @convolved(%q: !q, %k: !k, %v: !v, %gate: !column from projection, %taps: !taps from parameter(normal(0.0, 0.5))) {
+taylor.spec @convolved(%q: !q, %k: !k, %v: !v, %gate: !column from projection, %taps: !taps from parameter(normal(0.0, 0.5))) form #tile.form<parallel of step> {
   %kc = taylor.convolve %k, %taps : !k, !taps
   %s = taylor.map sigmoid(%gate) * 2.0 : !column
   %L = taylor.scan sum over(u) %s : !column
@@ -59,7 +59,7 @@ taylor.spec @convolved(%q: !q, %k: !k, %v: !v, %gate: !column from projection, %
 // CHECK-NEXT:    taylor.yield "cache.v" %v, "cache.gate" %gate, "cache.key0" %[[K]]
 // CHECK-LABEL: taylor.spec @spread(
 // CHECK-NEXT:    taylor.map sigmoid(%cache.gate) * %cache.v
-taylor.spec @spread(%q: !q, %k: !k, %v: !v, %gate: !hcolumn from projection) {
+taylor.spec @spread(%q: !q, %k: !k, %v: !v, %gate: !hcolumn from projection) form #tile.form<parallel of step> {
   %kf = taylor.map relu(%k) + 1.0 : !k
   %w = taylor.map sigmoid(%gate) * %v : !hcolumn, !v
   %n = taylor.recurrences [numerator] %q, %kf, %w exponential causal : !q, !k, !hv
@@ -68,16 +68,31 @@ taylor.spec @spread(%q: !q, %k: !k, %v: !v, %gate: !hcolumn from projection) {
 
 // Keys that come as they are read have nothing to prepare, and results over u are of all keys.
 // CHECK-NOT:   _keys
-// CHECK-LABEL: taylor.spec @plain(%q: !bhtd_f16, %k: !bgud_f16, %v: !bgue_f16) {
-// CHECK-LABEL: taylor.spec @keys(%q: !bhtd_f16, %k: !bgud_f16, %v: !bgue_f16) {
-taylor.spec @plain(%q: !q, %k: !k, %v: !v) {
+// CHECK-LABEL: taylor.spec @plain(%q: !bhtd_f16, %k: !bgud_f16, %v: !bgue_f16) form #tile.form<parallel of step> {
+// CHECK-LABEL: taylor.spec @keys(%q: !bhtd_f16, %k: !bgud_f16, %v: !bgue_f16) form #tile.form<parallel of step> {
+taylor.spec @plain(%q: !q, %k: !k, %v: !v) form #tile.form<parallel of step> {
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal : !q, !k, !v
   %o = taylor.map %n / %z : !o, !row
   taylor.yield %o : !o
 }
-taylor.spec @keys(%q: !q, %k: !k, %v: !v) {
+taylor.spec @keys(%q: !q, %k: !k, %v: !v) form #tile.form<parallel of step> {
   %kr = taylor.rope %k : !k
   %n = taylor.recurrences [numerator] %q, %kr, %v exponential causal : !q, !k, !v
   %x = taylor.map %v * 2.0 : !v
   taylor.yield "o" %n, "x" %x : !o, !v
+}
+
+// Only a step over all keys is divided: not the whole sequence, and not a recurrence.
+// CHECK-NOT:   _keys
+// CHECK-LABEL: taylor.spec @whole(
+// CHECK-LABEL: taylor.spec @recurrence(
+taylor.spec @whole(%q: !q, %k: !k, %v: !v) {
+  %kr = taylor.rope %k : !k
+  %n = taylor.recurrences [numerator] %q, %kr, %v exponential causal : !q, !k, !v
+  taylor.yield %n : !o
+}
+taylor.spec @recurrence(%q: !q, %k: !k, %v: !v) form #tile.form<recurrent of step> {
+  %kr = taylor.rope %k : !k
+  %n = taylor.recurrences [numerator] %q, %kr, %v exponential causal : !q, !k, !v
+  taylor.yield %n : !o
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Driver/Forms/Passes.h"
-#include "dialect/Taylor/Carried.h"
 #include "passes/Debug.h"
 
 #include "mlir/IR/Builders.h"
@@ -31,10 +30,7 @@ private:
 
 /// Names the function; its form becomes that of the new name.
 void NameSteps::name(FunctionOp function, FunctionRole role) {
-  StringRef spec = function.getSpecName();
-  if (function.getPreparesKeys())
-    spec.consume_back(kKeysSuffix);
-  function.setSymName(FunctionOp::nameOf(spec, role));
+  function.setSymName(FunctionOp::nameOf(function.getSpecName(), role));
   function.setFormAttr(makeForm(function, role, getForm(function).getKind()));
   LDBG() << "@" << function.getSymName() << ": " << function.getFormAttr();
 }
@@ -42,8 +38,8 @@ void NameSteps::name(FunctionOp function, FunctionRole role) {
 void NameSteps::runOnOperation() {
   llvm::StringSet<> prepared;
   for (auto function : getOperation().getOps<FunctionOp>())
-    if (StringRef spec = function.getSpecName(); function.getPreparesKeys() && spec.consume_back(kKeysSuffix))
-      prepared.insert(spec);
+    if (function.getPreparesKeys())
+      prepared.insert(function.getSpecName());
   for (FunctionOp function : llvm::to_vector(getOperation().getOps<FunctionOp>())) {
     if (!function.getFormAttr())
       continue;

@@ -55,7 +55,7 @@ TileUse findTileUse(const Target &target, const TargetProblem &problem, Function
 struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<Decode> decode{*this, "decode", llvm::cl::desc("what decodes, as in taylorc --decode"),
                         llvm::cl::init(Decode::Auto), wordsOf<Decode>()};
-  Option<bool> states{*this, "states", llvm::cl::desc("other functions carry states: no step over all keys"),
+  Option<bool> states{*this, "states", llvm::cl::desc("calls carry states: no step over all keys"),
                       llvm::cl::init(false)};
   Option<int64_t> block{*this, "block", llvm::cl::desc("features of a state that lie together"),
                         llvm::cl::init(1)};
@@ -68,8 +68,8 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                              llvm::cl::init(1'000'000)};
 };
 
-/// From a specialised specification to the functions that decode: taylor-plan-steps, taylor-to-pairwise with
-/// what calls hand on, taylor-name-steps.
+/// From a specialised specification to its functions, and those that decode: taylor-plan-steps,
+/// taylor-to-pairwise, taylor-name-steps.
 void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 /// Makes the pipeline known as `taylor-to-steps`.
 void registerStepPipeline();

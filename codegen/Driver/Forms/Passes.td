@@ -7,43 +7,58 @@
 include "mlir/Pass/PassBase.td"
 
 def PlanStepsPass : Pass<"taylor-plan-steps", "::mlir::ModuleOp"> {
-  let summary = "which specifications become functions that decode token after token";
+  let summary = "specifications for the functions that decode token after token";
   let description = [{
-    Rule: each specification says in its `form` whether its step goes from state to state or reads
-    all keys. With `decode=auto` that hangs on whether its sums over keys are recurrences, which
-    taylor-carry-states finds out while it writes them: so there are two, `@f` over all keys and
-    `@f.recurrent`, of which that pass leaves one.
+    Rule: next to each specification `@f` there is one of its step, `@f.step of @f`. Its `form` says
+    whether it goes from state to state or reads all keys, and `carries` what one call leaves the
+    next. With `decode=auto` that hangs on whether its sums over keys are recurrences, which
+    taylor-carry-states finds out while it writes them: so there are two, `@f.step` over all keys
+    and `@f.step.recurrent`, of which that pass leaves one.
+
+    Calls of `@f` itself leave what steps go on from: `pieces` where these are recurrences,
+    `queries` where they read all keys, unless `@f` says something else already
+    (taylor-plan-states). With `decode=auto` it says nothing yet.
 
     Requires: `taylor-specialize`. Refuses arguments whose names begin with `cache.` or `carried.`.
 
     ```mlir
     taylor.spec @f(..) { .. }
-    // becomes, decode=auto
-    taylor.spec @f.recurrent(..) form #tile.form<recurrent of step, because = "--decode=auto: its sums are recurrences"> { .. }
-    taylor.spec @f(..) form #tile.form<parallel of step, because = "--decode=auto"> { .. }
+    // becomes, decode=state block=8
+    taylor.spec @f(..) carries #taylor.carry<pieces, block = 8> { .. }
+    taylor.spec @f.step of @f(..) form #tile.form<recurrent of step, because = "--decode=state: its sums are recurrences"> carries #taylor.carry<recurrent, block = 8> { .. }
+    // or, decode=auto
+    taylor.spec @f(..) { .. }
+    taylor.spec @f.step.recurrent of @f(..) form #tile.form<recurrent of step, because = "--decode=auto: its sums are recurrences"> carries #taylor.carry<recurrent, channels = 128> { .. }
+    taylor.spec @f.step of @f(..) form #tile.form<parallel of step, because = "--decode=auto"> carries #taylor.carry<queries> { .. }
     ```
   }];
   let options = [
     Option<"decode", "decode", "::taylor::Decode", /*default=*/"::taylor::Decode::Auto", "what decodes, as in taylorc --decode",
            [{::taylor::wordsOf<::taylor::Decode>()}]>,
-    Option<"requiresStates", "states", "bool", /*default=*/"false", "other functions carry states: no step over all keys">
+    Option<"requiresStates", "states", "bool", /*default=*/"false", "calls carry states: no step over all keys">,
+    Option<"block", "block", "int64_t", /*default=*/"1", "features of a state that lie together">,
+    Option<"channels", "channels", "int64_t", /*default=*/"128", "numbers of one key and its value, which states are compared with; 0: any states do">,
+    Option<"mostTokens", "most-tokens", "int64_t", /*default=*/"1000000", "keys of so many tokens may be as large as states">
   ];
-  let statistics = [Statistic<"numTwins", "twins", "specifications of which there are two">];
+  let statistics = [
+    Statistic<"numSteps", "steps", "specifications of steps">,
+    Statistic<"numTwins", "twins", "specifications with two of them, of which one stays">
+  ];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
 }
 
 def NameStepsPass : Pass<"taylor-name-steps", "::mlir::ModuleOp"> {
   let summary = "functions that decode get their names";
   let description = [{
-    Rule: the forward of a specification with a `form` (taylor-plan-steps) is `@f.step`. Where
+    Rule: the forward of a specification `of @f` (taylor-plan-steps) is `@f.step`. Where
     `taylor-prepare-keys` made a specification of its own for keys, its forward is `@f.append`, and
     there is `@f.extend`, a step for many queries. A recurrence says which arrays a caller may keep
     in one place.
 
-    Requires: `taylor-derive-backward`, forward only.
+    Requires: `taylor-split-backward`.
 
     ```mlir
-    taylor.function @f.forward of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of step, because = ".."> { .. }
+    taylor.function @f.step.forward of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of step, because = ".."> { .. }
     // becomes
     taylor.function @f.step of @f(.., "input:initial.state0" %s ..) form #tile.form<recurrent of step, because = "..", in_place = [["input:initial.state0", "output:final.state0"]]> { .. }
     ```

@@ -4,7 +4,7 @@
 #include "dialect/Taylor/Carried.h"
 #include "passes/Debug.h"
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
 
 #define DEBUG_TYPE "taylor-plan-steps"
 
@@ -27,37 +27,59 @@ static LogicalResult checkNames(SpecOp spec) {
   return success();
 }
 
-static void setForm(SpecOp spec, Form kind, const Twine &because) {
-  auto form = tile::FormAttr::get(spec.getContext(), kind, FunctionRole::Step);
-  spec.setFormAttr(form.withReason(because));
-  LDBG() << "@" << spec.getSymName() << ": " << spec.getFormAttr();
-}
-
 namespace {
 
 struct PlanSteps : taylor::impl::PlanStepsPassBase<PlanSteps> {
   using PlanStepsPassBase::PlanStepsPassBase;
 
-  void runOnOperation() override {
-    std::string asked = ("--decode=" + stringifyDecode(decode)).str();
-    for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>())) {
-      if (failed(checkNames(spec)))
-        return signalPassFailure();
-      if (decode == Decode::Cache) {
-        setForm(spec, Form::Parallel, asked);
-        continue;
-      }
-      SpecOp recurrent = spec;
-      if (decode == Decode::Auto && !requiresStates) {
-        OpBuilder builder(spec);
-        recurrent = cast<SpecOp>(builder.clone(*spec));
-        recurrent.setSymName((spec.getSymName() + kTwinSuffix).str());
-        setForm(spec, Form::Parallel, asked);
-        ++numTwins;
-      }
-      setForm(recurrent, Form::Recurrent, asked + ": its sums are recurrences");
-    }
-  }
+  void runOnOperation() override;
+
+private:
+  void addStep(SpecOp spec, StringRef suffix, Form kind, CarryAttr carries, const Twine &because);
+  void addSteps(SpecOp spec);
 };
 
 } // namespace
+
+/// A specification of the same formula, for a step, after all that there are.
+void PlanSteps::addStep(SpecOp spec, StringRef suffix, Form kind, CarryAttr carries, const Twine &because) {
+  auto step = cast<SpecOp>(spec->clone());
+  step.setSymName((spec.getSymName() + suffix).str());
+  step.setStepOf(spec.getSymName());
+  step.setFormAttr(tile::FormAttr::get(&getContext(), kind, FunctionRole::Step).withReason(because));
+  step.setCarriesAttr(carries);
+  SymbolTable(getOperation()).insert(step, getOperation().getBody()->end());
+  LDBG() << "@" << step.getSymName() << ": " << step.getFormAttr() << ", " << carries;
+  ++numSteps;
+}
+
+/// Calls of the whole sequence leave what steps go on from, unless more was asked of them. With `auto`,
+/// taylor-carry-states finds out which of two steps that is.
+void PlanSteps::addSteps(SpecOp spec) {
+  std::string asked = ("--decode=" + stringifyDecode(decode)).str();
+  bool maybeKeys = decode == Decode::Cache || (decode == Decode::Auto && !requiresStates);
+  bool maybeStates = decode != Decode::Cache;
+  CarryAttr pieces = CarryAttr::get(&getContext(), CarryMode::Pieces, block);
+  CarryAttr recurrent = CarryAttr::get(&getContext(), CarryMode::Recurrent, block);
+  CarryAttr queries = CarryAttr::get(&getContext(), CarryMode::Queries);
+  if (maybeStates && maybeKeys)
+    recurrent = CarryAttr::get(&getContext(), CarryMode::Recurrent, block, channels, mostTokens);
+  else if (!spec.getCarriesAttr())
+    spec.setCarriesAttr(maybeKeys ? queries : pieces);
+  numTwins += maybeStates && maybeKeys;
+  if (maybeStates)
+    addStep(spec, maybeKeys ? ".step.recurrent" : ".step", Form::Recurrent, recurrent,
+            asked + ": its sums are recurrences");
+  if (maybeKeys)
+    addStep(spec, ".step", Form::Parallel, queries, asked);
+}
+
+void PlanSteps::runOnOperation() {
+  for (SpecOp spec : llvm::to_vector(getOperation().getOps<SpecOp>())) {
+    if (spec.getStepOf())
+      continue;
+    if (failed(checkNames(spec)))
+      return signalPassFailure();
+    addSteps(spec);
+  }
+}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a specialised specification to the functions that decode.
+// From a specialised specification to its functions, and those that decode.
 #include "codegen/Driver/Forms/Passes.h"
+#include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -11,13 +12,17 @@ using namespace mlir;
 using namespace taylor;
 
 void taylor::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  manager.addPass(createPlanStepsPass({options.decode, options.states}));
-  buildStepsToPairsPipeline(manager, options.block, options.channels, options.mostTokens);
-  buildPairsToPairwisePipeline(manager, /*forwardOnly=*/true);
+  if (options.states)
+    manager.addPass(createPlanStatesPass({CarryMode::Pieces, options.block}));
+  manager.addPass(createPlanStepsPass(
+      {options.decode, options.states, options.block, options.channels, options.mostTokens}));
+  buildSpecializedToPairsPipeline(manager);
+  buildPairsToPairwisePipeline(manager);
   manager.addPass(createNameStepsPass());
 }
 
 void taylor::registerStepPipeline() {
   PassPipelineRegistration<StepOptions>(
-      "taylor-to-steps", "from a specialised specification to the functions that decode", buildStepPipeline);
+      "taylor-to-steps", "from a specialised specification to its functions, and those that decode",
+      buildStepPipeline);
 }
