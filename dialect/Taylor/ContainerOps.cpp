@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// taylor.spec, taylor.function and taylor.yield.
+// taylor.spec and taylor.function.
 #include "dialect/Sources.h"
 #include "dialect/Taylor/Annotation.h"
 #include "dialect/Taylor/Carried.h"
@@ -128,6 +128,13 @@ template <typename Container> void printFormAndBody(OpAsmPrinter &printer, Conta
 LogicalResult verifyForm(Operation *op, Attribute form) {
   if (form && !isa<tile::FormAttr>(form))
     return op->emitOpError("expected #tile.form<..> as its form, but got ") << form;
+  return success();
+}
+
+LogicalResult verifyCarries(Operation *op, CarryAttr carries) {
+  if (carries && carries.getBlock() < 1)
+    return op->emitOpError("expected a block of 1 component or more in what it carries, but got ")
+           << carries.getBlock();
   return success();
 }
 
@@ -359,7 +366,8 @@ static LogicalResult verifyOrder(Block &body) {
 }
 
 LogicalResult SpecOp::verify() {
-  if (failed(verifyForm(*this, getFormAttr())) || failed(verifyOrder(getBody().front())))
+  if (failed(verifyForm(*this, getFormAttr())) || failed(verifyCarries(*this, getCarriesAttr())) ||
+      failed(verifyOrder(getBody().front())))
     return failure();
   if (getArgNames().size() != getBody().getNumArguments() ||
       getSources().size() != getBody().getNumArguments())
@@ -571,49 +579,4 @@ LogicalResult FunctionOp::verify() {
     return emitOpError("requires a taylor.yield with a name for each result at its end");
   auto yield = cast<YieldOp>(getBody().front().getTerminator());
   return failure(failed(verifyYield(yield, names)) || (getPreparesKeys() && failed(verifyPrepared(yield))));
-}
-
-//===----------------------------------------------------------------------===//
-// YieldOp
-//===----------------------------------------------------------------------===//
-
-ParseResult YieldOp::parse(OpAsmParser &parser, OperationState &result) {
-  Builder &builder = parser.getBuilder();
-  SmallVector<OpAsmParser::UnresolvedOperand> operands;
-  SmallVector<Attribute> names;
-  SmallVector<Type> types;
-  SMLoc loc = parser.getCurrentLocation();
-  bool spelled = false;
-  auto parseValue = [&]() -> ParseResult {
-    std::string name;
-    if (succeeded(parser.parseOptionalString(&name)))
-      spelled = true;
-    if (parser.parseOperand(operands.emplace_back()))
-      return failure();
-    names.push_back(
-        builder.getStringAttr(name.empty() ? operands.back().name.drop_front() : StringRef(name)));
-    return success();
-  };
-  if (succeeded(parser.parseOptionalColon()))
-    return parser.emitError(loc, "expected what to yield, as in `taylor.yield %o : !o`");
-  if (parser.parseCommaSeparatedList(parseValue) || parser.parseOptionalAttrDict(result.attributes) ||
-      parseOperandTypes(parser, operands.size(), types) ||
-      parser.resolveOperands(operands, types, loc, result.operands))
-    return failure();
-  // Scalars in a region have no names.
-  if (spelled || (!types.empty() && isa<ArrayType>(types.front())))
-    result.getOrAddProperties<Properties>().names = builder.getArrayAttr(names);
-  return success();
-}
-
-void YieldOp::print(OpAsmPrinter &printer) {
-  printer << " ";
-  for (auto [index, value] : llvm::enumerate(getValues())) {
-    printer << (index ? ", " : "");
-    if (getNames())
-      printer << (*getNames())[index] << " ";
-    printer << value;
-  }
-  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << " : " << getValues().getTypes();
 }

@@ -424,6 +424,14 @@ taylor.spec @carries_by_name(%k: !k) carries "pieces" {
 // -----
 
 !k = !taylor.array<[b, g, u, d]>
+// expected-error @below {{'taylor.spec' op expected a block of 1 component or more in what it carries, but got 0}}
+taylor.spec @carries_no_block(%k: !k) carries #taylor.carry<pieces, block = 0> {
+  taylor.yield %k : !k
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
 // expected-error @below {{'taylor.spec' op expected #tile.form<..> as its form, but got "recurrent"}}
 taylor.spec @form_by_name(%k: !k) form "recurrent" {
   %o = taylor.rope %k : !k
