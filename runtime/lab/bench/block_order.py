@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """usage: block_order.py [--slots=N]: how much longer than their share of the work the blocks of a causal kernel take together, by the order in which they
 start. A model, without a GPU: N blocks run at a time (264: two on each multiprocessor of an H100), the next one starts where one ends, and a block takes as
-long as it has tiles of 64 keys. 16,384 tokens of 2048 channels, blocks of 128 queries, keys and values in bf16, a cache of 43 MiB; a section is at most
-the heads of 512 blocks.
+long as it has tiles of 64 keys. 16,384 tokens of 2048 channels, blocks of 128 queries, keys and values in bf16, a cache of 43 MiB; a section is
+the heads of 512 blocks, or 16, and at most those that the cache holds.
 
 Columns: `program` is the order of the grid, the last extent the fastest; `sections` is codegen/Targets/NVPTX/Thread/GridOrder.cpp; `all heads` would start the
 longest first across all heads, whatever the cache holds. 1 is the least that a schedule can take."""
@@ -11,7 +11,7 @@ import math
 import re
 import sys
 
-QUERIES, KEYS, CACHE, BLOCKS = 128, 64, 43 << 20, 512
+QUERIES, KEYS, CACHE, BLOCKS, HEADS = 128, 64, 43 << 20, 512, 16
 
 
 def together(blocks, slots):
@@ -28,7 +28,7 @@ def orders(tokens, heads, channels):
     def longest_first(width):
         return [work for first in range(0, heads, width) for work in reversed(tiles) for _ in range(min(width, heads - first))]
 
-    held = max(1, min(heads, CACHE // (tokens * 2 * channels * 2), math.ceil(BLOCKS / len(tiles))))
+    held = max(1, min(heads, CACHE // (tokens * 2 * channels * 2), max(math.ceil(BLOCKS / len(tiles)), HEADS)))
     width = math.ceil(heads / math.ceil(heads / held))
     return {"program": tiles * heads, "sections": longest_first(width), "all heads": longest_first(heads)}, width
 

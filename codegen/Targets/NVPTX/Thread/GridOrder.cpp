@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Without an order of the kernel the last extent is the fastest. With `longest` the longest blocks come
-// first, of a section of heads at a time: as many as fill the machine, if the second-level cache holds what
-// they read.
+// first, of a section of heads at a time: at most as many as fill the machine twice, and as the second-level
+// cache holds what they read.
 //
 //     number   0 1 2 | 3 4 5 | 6 7 8 | 9 10 | 11 12 | 13 14       5 heads of 3 blocks; sections of up to 4
 //     head     0 1 2 | 0 1 2 | 0 1 2 | 3 4  | 3  4  | 3  4
@@ -15,10 +15,11 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-/// Blocks of a section: about twice as many as a large GPU runs at a time (264: two on each multiprocessor of
-/// an H100). More would spread what is read at one time over more of the cache, and gain nothing: blocks of
-/// the next section begin where those of this one end (block_order.py).
-static constexpr int64_t kSectionBlocks = 512;
+/// A section has as many heads as give so many blocks, about twice as many as a large GPU runs at a time
+/// (264: two on each multiprocessor of an H100), and at least so many heads; but no more than the cache
+/// holds. More heads of short sequences would spread what is read at one time over more of the cache; fewer
+/// of long ones took 1 to 5 % longer on an H200 (runtime/lab/gpu-check/RESULTS.md).
+static constexpr int64_t kSectionBlocks = 512, kSectionHeads = 16;
 
 Value GridOrder::headsOfSection(Code code, Value heads, Value blocks, const tile::SizeValues &sizes) {
   tile::LongestAttr longest = kernel.getLongestAttr();
@@ -31,8 +32,9 @@ Value GridOrder::headsOfSection(Code code, Value heads, Value blocks, const tile
   Value tokens = atLeastOne(code.narrow(sizes.size(longest.getRole())));
   Value held = code.divide(code.i32(cacheBytes / longest.getBytes()), tokens);
   auto least = [&](Value a, Value b) { return code.select(code.lessUnsigned(a, b), a, b); };
+  auto most = [&](Value a, Value b) { return code.select(code.lessUnsigned(a, b), b, a); };
   Value filling = code.ceilDivide(code.i32(kSectionBlocks), atLeastOne(blocks));
-  held = atLeastOne(least(least(held, filling), heads));
+  held = atLeastOne(least(least(held, most(filling, code.i32(kSectionHeads))), heads));
   return code.ceilDivide(heads, code.ceilDivide(heads, held));
 }
 
