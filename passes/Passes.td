@@ -97,7 +97,7 @@ def DeclareInterfacePass : Pass<"taylor-declare-interface", "::mlir::ModuleOp"> 
     whether keys are read at the positions of queries, and its arguments and results. It stays where
     the specification does not: the manifest reads it. Of a module that has one, arguments and
     results alone are brought up to date (after `taylor-carry-states`): sums that have become pairs
-    no longer tell their mask. The module has one specification, besides those of its steps.
+    no longer tell their mask. The module has one specification, except for those of its steps.
 
     ```mlir
     module {

@@ -132,9 +132,14 @@ LogicalResult verifyForm(Operation *op, Attribute form) {
 }
 
 LogicalResult verifyCarries(Operation *op, CarryAttr carries) {
-  if (carries && carries.getBlock() < 1)
+  if (!carries)
+    return success();
+  if (carries.getBlock() < 1)
     return op->emitOpError("expected a block of 1 component or more in what it carries, but got ")
            << carries.getBlock();
+  if (carries.getChannels() < 0 || carries.getMostTokens() < 0)
+    return op->emitOpError("expected channels and tokens of 0 or more in what it carries, but got ")
+           << carries.getChannels() << " and " << carries.getMostTokens();
   return success();
 }
 
@@ -548,7 +553,7 @@ bool FunctionOp::isTwin() {
 LogicalResult FunctionOp::verify() {
   if (Attribute plan = getPlanAttr(); plan && !isa<tile::PlanAttr>(plan))
     return emitOpError("expected #tile.plan<..> as its plan, but got ") << plan;
-  if (failed(verifyForm(*this, getFormAttr())))
+  if (failed(verifyForm(*this, getFormAttr())) || failed(verifyCarries(*this, getCarriesAttr())))
     return failure();
   if (getArgNames().size() != getBody().getNumArguments())
     return emitOpError("expected one name per argument");

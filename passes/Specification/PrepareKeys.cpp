@@ -185,7 +185,11 @@ SmallVector<std::string> KeyParts::nameKept() {
 SpecOp KeyParts::clone(StringRef suffix, IRMapping &values) {
   builder.setInsertionPoint(spec);
   auto copy = cast<SpecOp>(builder.clone(*spec, values));
-  copy.setSymName((spec.getSymName() + suffix).str());
+  std::string name = (spec.getSymName() + suffix).str();
+  auto module = spec->getParentOfType<ModuleOp>();
+  for (int64_t number = 0; !suffix.empty() && module.lookupSymbol(name); ++number)
+    name = (spec.getSymName() + suffix + "_" + Twine(number)).str();
+  copy.setSymName(name);
   return copy;
 }
 

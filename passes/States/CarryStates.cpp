@@ -123,10 +123,14 @@ struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
 
 private:
   SpecOp findOther(SpecOp twin);
+  SpecOp findTwin();
   void settle(SpecOp step, CarryMode mode);
   void takePlace(SpecOp twin, SpecOp other);
   LogicalResult chooseStep(SpecOp twin, SpecOp other);
   LogicalResult carry(SpecOp spec);
+
+  /// Twins that have taken their place, and carry what they do.
+  llvm::SmallPtrSet<Operation *, 4> placed;
 };
 
 } // namespace
@@ -134,19 +138,27 @@ private:
 /// Of a step from state to state, the specification of the same step over all keys; null where there is none.
 SpecOp CarryStates::findOther(SpecOp twin) {
   CarryAttr carries = twin.getCarriesAttr();
-  if (!twin.getStepOf() || !carries || carries.getMode() != CarryMode::Recurrent)
+  if (!twin.getStepOf() || twin.getPreparesKeys() || !carries || carries.getMode() != CarryMode::Recurrent)
     return nullptr;
   auto isOther = [&](SpecOp spec) {
     auto form = cast_if_present<tile::FormAttr>(spec.getFormAttr());
-    return spec.getStepOfAttr() == twin.getStepOfAttr() && !spec.getPreparesKeys() && form &&
-           form.getKind() == Form::Parallel;
+    CarryAttr others = spec.getCarriesAttr();
+    return spec != twin && spec.getStepOfAttr() == twin.getStepOfAttr() && !spec.getPreparesKeys() && form &&
+           form.getKind() == Form::Parallel && others && others.getMode() == CarryMode::Queries;
   };
   auto specs = getOperation().getOps<SpecOp>();
   auto other = llvm::find_if(specs, isOther);
   return other == specs.end() ? SpecOp() : *other;
 }
 
-/// Says what calls of the whole sequence carry, where nobody has: what its step goes on from.
+/// The next step of which two specifications are left; null where there is none.
+SpecOp CarryStates::findTwin() {
+  auto specs = getOperation().getOps<SpecOp>();
+  auto twin = llvm::find_if(specs, [&](SpecOp spec) { return findOther(spec); });
+  return twin == specs.end() ? SpecOp() : *twin;
+}
+
+/// Says what calls of the whole sequence carry, where no one has: what its step goes on from.
 void CarryStates::settle(SpecOp step, CarryMode mode) {
   auto whole = getOperation().lookupSymbol<SpecOp>(*step.getStepOf());
   if (!whole || whole.getCarriesAttr())
@@ -165,6 +177,7 @@ void CarryStates::takePlace(SpecOp twin, SpecOp other) {
   twin.setSymNameAttr(name);
   CarryAttr carries = twin.getCarriesAttr();
   twin.setCarriesAttr(CarryAttr::get(&getContext(), carries.getMode(), carries.getBlock()));
+  placed.insert(twin);
   ++numTwins;
 }
 
@@ -193,8 +206,8 @@ LogicalResult CarryStates::chooseStep(SpecOp twin, SpecOp other) {
                        "use --decode=cache until it is mended");
   LDBG() << "@" << twin.getSymName() << ": is erased, " << carried.getReason();
   auto form = cast<tile::FormAttr>(other.getFormAttr());
-  StringRef asked = form.getBecause() ? form.getBecause().getValue() : "";
-  other.setFormAttr(form.withReason(asked + ", over all keys: " + carried.getReason()));
+  std::string asked = form.getBecause() ? form.getBecause().str() + ", " : "";
+  other.setFormAttr(form.withReason(asked + "over all keys: " + carried.getReason()));
   settle(other, CarryMode::Queries);
   twin.erase();
   return success();
@@ -210,18 +223,14 @@ LogicalResult CarryStates::carry(SpecOp spec) {
 }
 
 void CarryStates::runOnOperation() {
-  llvm::SmallPtrSet<Operation *, 4> chosen;
+  placed.clear();
   // What a step is decides what calls of the whole sequence carry.
-  for (SpecOp spec : llvm::to_vector(llvm::make_filter_range(getOperation().getOps<SpecOp>(),
-                                                             [&](SpecOp spec) { return findOther(spec); })))
-    if (SpecOp other = findOther(spec)) {
-      chosen.insert(spec);
-      if (failed(chooseStep(spec, other)))
-        return signalPassFailure();
-    }
+  while (SpecOp twin = findTwin())
+    if (failed(chooseStep(twin, findOther(twin))))
+      return signalPassFailure();
   for (bool isStep : {true, false})
     for (SpecOp spec : getOperation().getOps<SpecOp>())
-      if (spec.getCarriesAttr() && spec.getStepOf().has_value() == isStep && !chosen.contains(spec) &&
+      if (spec.getCarriesAttr() && spec.getStepOf().has_value() == isStep && !placed.contains(spec) &&
           failed(carry(spec)))
         return signalPassFailure();
 }

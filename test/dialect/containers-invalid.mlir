@@ -432,6 +432,22 @@ taylor.spec @carries_no_block(%k: !k) carries #taylor.carry<pieces, block = 0> {
 // -----
 
 !k = !taylor.array<[b, g, u, d]>
+// expected-error @below {{'taylor.spec' op expected channels and tokens of 0 or more in what it carries, but got -5 and -1}}
+taylor.spec @carries_no_tokens(%k: !k) carries #taylor.carry<recurrent, channels = -5, most_tokens = -1> {
+  taylor.yield %k : !k
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
+// expected-error @below {{'taylor.function' op expected a block of 1 component or more in what it carries, but got 0}}
+taylor.function @f of @f("input:k" %k: !k) carries #taylor.carry<pieces, block = 0> {
+  taylor.yield "output:k" %k : !k
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
 // expected-error @below {{'taylor.spec' op expected #tile.form<..> as its form, but got "recurrent"}}
 taylor.spec @form_by_name(%k: !k) form "recurrent" {
   %o = taylor.rope %k : !k

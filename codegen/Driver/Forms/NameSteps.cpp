@@ -57,6 +57,7 @@ void NameSteps::runOnOperation() {
       auto extend = cast<FunctionOp>(OpBuilder::atBlockEnd(getOperation().getBody()).clone(*function));
       name(extend, FunctionRole::Extend);
     }
-    setReason(function, because.getValue());
+    if (because)
+      setReason(function, because.getValue());
   }
 }

@@ -81,13 +81,16 @@ static bool sums(ReduceOp op, AxisRef axis) {
   return llvm::is_contained(op.getAxes().getAsValueRange<StringAttr>(), axis);
 }
 
+static bool sumsChannels(ReduceOp op) {
+  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
+                      [](StringRef axis) { return !tile::isRole(axis) && axis != kGroup; });
+}
+
 /// The formula at one frame, summed over the channels it is reduced over.
 static Value emitReduceBody(ReduceOp op, TileEmitter &emitter, Frame &frame) {
   // One guard per row after a sum over channels, not one per element before it.
-  bool sumsChannels = llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
-                                   [](StringRef axis) { return !tile::isRole(axis) && axis != kGroup; });
   ValueRange none, live = op.getLive();
-  bool isGuardedBehind = sumsChannels && llvm::all_of(live, [&](Value count) {
+  bool isGuardedBehind = sumsChannels(op) && llvm::all_of(live, [&](Value count) {
                            return llvm::all_of(cast<ArrayType>(count.getType()).getAxes(),
                                                [](StringAttr axis) { return tile::isRole(axis); });
                          });
@@ -176,11 +179,12 @@ static int64_t countAtOnce(ReduceOp op, tile::TileType type, const TileSizes &si
   return std::clamp<int64_t>(llvm::bit_floor(uint64_t(kMostElements / elements)), 1, kMost);
 }
 
-/// What lies in memory for a sum that has no formula: of a reduction over tokens its sums over blocks.
+/// What lies in memory for a sum that has no formula and sums no channels: of a reduction over tokens its
+/// sums over blocks.
 static Value getSummedMemory(ReduceOp op, const TileEmitter &emitter) {
   if (Value partial = emitter.memory.partials.lookup(op))
     return partial;
-  bool isPlain = op.getArrays().size() == 1 && op.getLive().empty() &&
+  bool isPlain = op.getArrays().size() == 1 && op.getLive().empty() && !sumsChannels(op) &&
                  op.getBody().front().getTerminator()->getOperand(0) == op.getBody().getArgument(0);
   return isPlain ? emitter.memory.values.lookup(op.getArrays().front()) : Value();
 }

@@ -61,6 +61,7 @@
 // TAKEN-DAG: taylor.function @f.step of @f(
 // TAKEN-DAG: taylor.function @f.step.forward of @f.step(
 // TAKEN-DAG: taylor.function @f.step.step of @f.step(
+// TAKEN-DAG: taylor.function @f.step_keys.step of @f.step_keys(
 
 // The last one by itself.
 // RUN: taylor-opt %t/functions.mlir --taylor-name-steps --mlir-pass-statistics 2>%t/statistics | FileCheck %s --check-prefix=NAMED --implicit-check-not='taylor.function @'
@@ -101,11 +102,17 @@ taylor.spec @f(%q: !q, %k: !k, %v: !v) {
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
 taylor.spec @f(%q: !q, %k: !k, %v: !v) {
-  %n = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v
+  %kr = taylor.rope %k : !k
+  %n = taylor.recurrences %q, %kr, %v exponential causal : !q, !k, !v
   taylor.yield %n : !o
 }
 taylor.spec @f.step(%q: !q, %k: !k, %v: !v) {
   %n = taylor.recurrences %q, %k, %v orders(0 to 1) causal : !q, !k, !v
+  taylor.yield %n : !o
+}
+taylor.spec @f.step_keys(%q: !q, %k: !k, %v: !v) {
+  %kr = taylor.rope %k : !k
+  %n = taylor.recurrences %q, %kr, %v exponential causal : !q, !k, !v
   taylor.yield %n : !o
 }
 //--- name.mlir

@@ -41,3 +41,12 @@ taylor.function @wide.backward of @wide("cotangent:o" %do: !wide) {
   %dw = taylor.reduce sum over(b, h, t) %do : !wide -> !taylor.array<[e = 64, r = 160], f32>
   taylor.yield "gradient:w" %dw : !taylor.array<[e = 64, r = 160], f32>
 }
+
+// A sum over channels, too, is that of its formula.
+// MANY-LABEL: tile.program @channels
+// MANY:         tile.load %{{.*}} [b = %{{.*}}, h = %{{.*}}, t = %{{.*}}] : {{.*}} -> !tile.tile<[e = 64, t = 64], f32>
+// MANY:         tile.reduce sum %{{.*}} over(e)
+taylor.function @channels of @channels("input:x" %x: !o) {
+  %m = taylor.reduce mean over(h, e) %x : !o -> !taylor.array<[b, t], f32>
+  taylor.yield "output:m" %m : !taylor.array<[b, t], f32>
+}
