@@ -174,8 +174,8 @@ def CollectRecurrencesPass : Pass<"taylor-collect-recurrences"> {
   let description = [{
     Rule: recurrences without a given or wanted state, of the same query, key, value, decay, scale
     and mask, whose results are only added up, are `recurrences orders(a to b) coefficients(..)`,
-    with 0 for an order that is missing. A numerator and a mass over the same orders share one
-    operation.
+    with 0 for an order that is missing. Terms that cancel are a series each. A numerator and a mass
+    over the same orders share one operation.
 
     ```mlir
     %0 = taylor.recurrence [numerator] %q, %k, %v order(0) causal : !q, !k, !v

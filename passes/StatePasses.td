@@ -139,9 +139,10 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
   let description = [{
     Rule: what depends on a key, and on no later key and no query, is the same in every later call.
     A specification of a step over all keys (`form #tile.form<parallel of step>`) becomes two.
-    `@NAME_keys`, with the word `prepares_keys`, takes the inputs over u and gives arrays `cache.*`;
-    it is for the function `append`, whose calls carry `keys`. `@NAME` takes these, over all keys,
-    in place of the inputs that it no longer reads.
+    `@NAME_keys` (with a number after it where that name is taken), with the word `prepares_keys`,
+    takes the inputs over u and gives arrays `cache.*`; it is for the function `append`, whose calls
+    carry `keys`. `@NAME` takes these, over all keys, in place of the inputs that it no longer
+    reads.
 
     | of a key alone | why |
     |---|---|

@@ -61,19 +61,19 @@ TargetProblem Driver::getProblem() const {
 
 /// What calls hand on, and the functions that decode, where they are asked for.
 void Driver::planCalls(OpPassManager &manager) {
-  int64_t block = chooseStateBlock(targets, getProblem());
+  std::optional<CarryMode> carries;
   if (options.form == FormChoice::Recurrent)
-    manager.addPass(createPlanStatesPass({CarryMode::Recurrent, block}));
+    carries = CarryMode::Recurrent;
   else if (options.states)
-    manager.addPass(createPlanStatesPass({CarryMode::Pieces, block}));
-  if (!options.decode)
-    return;
-  PlanStepsPassOptions steps;
-  steps.decode = *options.decode;
-  steps.requiresStates = options.states;
-  steps.block = block;
-  steps.channels = options.getHeadDim() + options.getValueDim();
-  manager.addPass(createPlanStepsPass(steps));
+    carries = CarryMode::Pieces;
+  std::optional<PlanStepsPassOptions> steps;
+  if (options.decode) {
+    steps.emplace();
+    steps->decode = *options.decode;
+    steps->requiresStates = options.states;
+    steps->channels = options.getHeadDim() + options.getValueDim();
+  }
+  taylor::planCalls(manager, carries, steps, chooseStateBlock(targets, getProblem()));
 }
 
 /// Functions on arrays.

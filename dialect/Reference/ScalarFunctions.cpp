@@ -179,7 +179,9 @@ static void differentiateExtremum(TieRule tie, const Real *x, bool firstWins, bo
   partials[1] = 1 - partials[0];
 }
 
-/// The derivative of a function of one number at x, where its value is y; 0 of what has none.
+/// The derivative of a function of one number at x, where its value is y; 0 of what has none. As torch does,
+/// it is written in y where it can be, with y's rounding, but so that it keeps its digits where y has all of
+/// its own: y (1 - y) of a saturated sigmoid has none.
 static Real differentiateOfOne(ScalarOpcode opcode, Real x, Real y) {
   switch (opcode) {
   case Op::Copy:
@@ -191,7 +193,7 @@ static Real differentiateOfOne(ScalarOpcode opcode, Real x, Real y) {
   case Op::Exp2:
     return y * kLn2;
   case Op::ExpM1:
-    return std::exp(x);
+    return std::isinf(y) ? y : std::exp(x) + (y - std::expm1(x)); // 1 + y
   case Op::Log:
     return 1 / x;
   case Op::Log2:
@@ -208,12 +210,16 @@ static Real differentiateOfOne(ScalarOpcode opcode, Real x, Real y) {
     return 1 / (3 * y * y);
   case Op::Abs: // a NaN passes it on
     return std::isnan(x) ? 1 : Real(x > 0) - Real(x < 0);
-  case Op::Sigmoid:
-    return sigmoid(x) * sigmoid(-x);
+  case Op::Sigmoid: { // y (1 - y)
+    Real exact = sigmoid(x);
+    return exact * sigmoid(-x) + (y - exact) * (1 - exact - y);
+  }
   case Op::Softplus:
     return sigmoid(x);
-  case Op::Tanh:
-    return 1 / (std::cosh(x) * std::cosh(x));
+  case Op::Tanh: { // 1 - y^2
+    Real exact = std::tanh(x);
+    return 1 / (std::cosh(x) * std::cosh(x)) + (exact - y) * (exact + y);
+  }
   case Op::Sinh:
     return std::cosh(x);
   case Op::Cosh:

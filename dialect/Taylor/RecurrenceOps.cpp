@@ -184,6 +184,9 @@ LogicalResult RecurrencesOp::verify() {
   }
   if (getCoefficients() && !getFirstOrder())
     return emitOpError("requires orders(a to b) for explicit coefficients");
+  auto isZero = [](FloatAttr coefficient) { return coefficient.getValue().isZero(); };
+  if (getCoefficients() && llvm::all_of(getCoefficients()->getAsRange<FloatAttr>(), isZero))
+    return emitOpError("requires a coefficient other than 0; a sum whose every weight is 0 can be left out");
   return success();
 }
 

@@ -103,9 +103,9 @@ def Taylor_CarryAttr : Taylor_Attr<"Carry", "carry"> {
   }];
   let parameters = (ins EnumParameter<Taylor_CarryMode>:$mode, DefaultValuedParameter<"int64_t", "1">:$block,
                         DefaultValuedParameter<"int64_t", "0">:$channels,
-                        DefaultValuedParameter<"int64_t", "1'000'000">:$most_tokens);
+                        DefaultValuedParameter<"int64_t", "kMostTokensOfStates">:$most_tokens);
   let builders = [AttrBuilder<(ins "::taylor::CarryMode":$mode, CArg<"int64_t", "1">:$block), [{
-    return $_get($_ctxt, mode, block, 0, 1'000'000);
+    return $_get($_ctxt, mode, block, 0, kMostTokensOfStates);
   }]>];
   let assemblyFormat = "`<` $mode (`,` struct($block, $channels, $most_tokens)^)? `>`";
   let extraClassDeclaration = [{

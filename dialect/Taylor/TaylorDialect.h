@@ -6,6 +6,7 @@
 
 #include "dialect/AxisRef.h"
 #include "dialect/Features/Features.h"
+#include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/Reach.h"
 #include "dialect/Tile/TileTypes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -109,7 +109,7 @@ struct DropUnreadExtras : OpRewritePattern<RecurrencesOp> {
   }
 };
 
-/// Explicit coefficients 0 at either end of the orders, of which one stays.
+/// Explicit coefficients 0 at either end of the orders; one coefficient is not 0.
 struct TrimOrders : OpRewritePattern<RecurrencesOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RecurrencesOp op, PatternRewriter &rewriter) const override {
@@ -120,9 +120,9 @@ struct TrimOrders : OpRewritePattern<RecurrencesOp> {
     ArrayRef<Attribute> kept = op.getCoefficients()->getValue();
     auto isZero = [](Attribute c) { return cast<FloatAttr>(c).getValue().isZero(); };
     int64_t begin = first.getInt(), end = last.getInt();
-    for (; kept.size() > 1 && isZero(kept.back()); --end)
+    for (; isZero(kept.back()); --end)
       kept = kept.drop_back();
-    for (; kept.size() > 1 && isZero(kept.front()); ++begin)
+    for (; isZero(kept.front()); ++begin)
       kept = kept.drop_front();
     if (begin == first.getInt() && end == last.getInt())
       return failure();

@@ -38,6 +38,8 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
     clause stands), then of the arrays in formulas, each once, in order of appearance. Lowers to
     `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
 
+    A coefficient of 0 is no term, whatever the score is; one coefficient must be another number.
+
     Canonical form: unread sums go; so do `scale(1.0)`, `score(s)`, operands that no formula reads,
     and explicit coefficients 0 at either end of the orders.
   }];

@@ -74,6 +74,11 @@ bool collectTerms(Value value, Collected &collected) {
   return true;
 }
 
+/// A series needs a coefficient: terms that cancel stay terms.
+bool isZero(const Orders &orders) {
+  return llvm::all_of(orders, [](auto term) { return term.second == 0.0; });
+}
+
 bool isFactorial(const Orders &orders) {
   double factorial = 1.0;
   int64_t n = 0;
@@ -135,7 +140,7 @@ void CollectRecurrences::collect(Block &block) {
       Collected collected{value, {}, Sum::Numerator, {}};
       // A term of a sum that was found already has no further user.
       bool inSum = llvm::any_of(value.getUsers(), [&](Operation *user) { return taken.contains(user); });
-      if (value.use_empty() || inSum || !collectTerms(value, collected))
+      if (value.use_empty() || inSum || !collectTerms(value, collected) || isZero(collected.orders))
         continue;
       found.push_back(collected);
       walkSources(value, [&](Value part) {

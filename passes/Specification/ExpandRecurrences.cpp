@@ -48,7 +48,7 @@ LogicalResult expand(RecurrencesOp op) {
 
   SmallVector<Value> totals(kinds.size());
   for (auto [index, coefficient] : llvm::enumerate(series->coefficients)) {
-    if (kinds.empty() || (coefficient == 0.0 && series->coefficients.size() > 1))
+    if (kinds.empty() || coefficient == 0.0)
       continue;
     auto term = RecurrenceOp::create(
         builder, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(), op.getDecay(),

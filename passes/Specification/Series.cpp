@@ -38,6 +38,12 @@ FailureOr<Series> taylor::readSeries(RecurrencesOp op) {
   if (auto given = op.getCoefficients()) {
     for (FloatAttr coefficient : given->getAsRange<FloatAttr>())
       series.coefficients.push_back(coefficient.getValueAsDouble());
+    // A coefficient of 0 is no term; one is another number.
+    while (series.coefficients.back() == 0.0)
+      series.coefficients.pop_back();
+    auto *begin = llvm::find_if(series.coefficients, [](double coefficient) { return coefficient != 0.0; });
+    series.first += begin - series.coefficients.begin();
+    series.coefficients.erase(series.coefficients.begin(), begin);
     return series;
   }
   double factorial = 1.0;

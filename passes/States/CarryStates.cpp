@@ -123,7 +123,6 @@ struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
 
 private:
   SpecOp findOther(SpecOp twin);
-  SpecOp findTwin();
   void settle(SpecOp step, CarryMode mode);
   void takePlace(SpecOp twin, SpecOp other);
   LogicalResult chooseStep(SpecOp twin, SpecOp other);
@@ -149,13 +148,6 @@ SpecOp CarryStates::findOther(SpecOp twin) {
   auto specs = getOperation().getOps<SpecOp>();
   auto other = llvm::find_if(specs, isOther);
   return other == specs.end() ? SpecOp() : *other;
-}
-
-/// The next step of which two specifications are left; null where there is none.
-SpecOp CarryStates::findTwin() {
-  auto specs = getOperation().getOps<SpecOp>();
-  auto twin = llvm::find_if(specs, [&](SpecOp spec) { return findOther(spec); });
-  return twin == specs.end() ? SpecOp() : *twin;
 }
 
 /// Says what calls of the whole sequence carry, where no one has: what its step goes on from.
@@ -225,8 +217,12 @@ LogicalResult CarryStates::carry(SpecOp spec) {
 void CarryStates::runOnOperation() {
   placed.clear();
   // What a step is decides what calls of the whole sequence carry.
-  while (SpecOp twin = findTwin())
-    if (failed(chooseStep(twin, findOther(twin))))
+  SmallVector<std::pair<SpecOp, SpecOp>> twins;
+  for (SpecOp spec : getOperation().getOps<SpecOp>())
+    if (SpecOp other = findOther(spec); other && !llvm::is_contained(llvm::make_second_range(twins), other))
+      twins.push_back({spec, other});
+  for (auto [twin, other] : twins)
+    if (failed(chooseStep(twin, other)))
       return signalPassFailure();
   for (bool isStep : {true, false})
     for (SpecOp spec : getOperation().getOps<SpecOp>())

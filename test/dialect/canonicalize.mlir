@@ -140,13 +140,13 @@ taylor.spec @shifts(%x: !row) {
 // What nobody reads, a scale of 1, a score that is itself with what it then lacks, orders of coefficient 0.
 // CHECK-LABEL: taylor.spec @recurrences
 // CHECK-NEXT: %[[N:.+]] = taylor.recurrences [numerator] %q, %k, %v orders(1 to 3) coefficients(2.0, 0.0, -1.0) causal : !bhtd, !bgud, !bgue
-// CHECK-NEXT: %[[ZERO:.+]]:2 = taylor.recurrences [count, mass] %q, %k, %v orders(0 to 0) coefficients(0.0) causal visible(u < %c) : !bhtd, !bgud, !bgue, !bhu
+// CHECK-NEXT: %[[ONE:.+]]:2 = taylor.recurrences [count, mass] %q, %k, %v orders(1 to 1) coefficients(0.5) causal visible(u < %c) : !bhtd, !bgud, !bgue, !bhu
 // CHECK-NEXT: %[[Z:.+]] = taylor.recurrence [mass] %q, %k, %v order(2) causal : !bhtd, !bgud, !bgue
-// CHECK-NEXT: taylor.yield "n" %[[N]], "c" %[[ZERO]]#0, "y" %[[ZERO]]#1, "z" %[[Z]]
+// CHECK-NEXT: taylor.yield "n" %[[N]], "c" %[[ONE]]#0, "y" %[[ONE]]#1, "z" %[[Z]]
 taylor.spec @recurrences(%q: !q, %k: !k, %v: !v, %r: !row, %c: !col) {
   %n, %m = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 5) coefficients(0.0, 2.0, 0.0, -1.0, 0.0, -0.0)
            scale(2.0 * 0.5) score(select(2.0 < 1.0, %r, s)) causal : !q, !k, !v, !row
-  %count, %mass = taylor.recurrences [count, mass] %q, %k, %v orders(0 to 2) coefficients(0.0, 0.0, 0.0)
+  %count, %mass = taylor.recurrences [count, mass] %q, %k, %v orders(0 to 2) coefficients(0.0, 0.5, 0.0)
            score(min(s, s)) causal visible(u < %c) : !q, !k, !v, !col
   %0, %z = taylor.recurrence [numerator, mass] %q, %k, %v order(2) scale(1.0) causal : !q, !k, !v
   taylor.yield "n" %n, "c" %count, "y" %mass, "z" %z : !o, !row, !row, !row

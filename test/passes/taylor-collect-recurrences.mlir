@@ -22,6 +22,18 @@ taylor.spec @sums(%q: !q, %k: !k, %v: !v) {
   taylor.yield "o" %b : !o
 }
 
+// Terms that cancel are series of their own: one needs a coefficient.
+// CHECK-LABEL: taylor.spec @cancelled
+// CHECK-NEXT: %[[A:.*]] = taylor.recurrences [numerator] %q, %k, %v orders(1 to 1) coefficients(0.5) causal
+// CHECK-NEXT: %[[B:.*]] = taylor.recurrences [numerator] %q, %k, %v orders(1 to 1) coefficients(-0.5) causal
+// CHECK-NEXT: taylor.map %[[A]] + %[[B]]
+taylor.spec @cancelled(%q: !q, %k: !k, %v: !v) {
+  %0 = taylor.recurrence %q, %k, %v order(1) coefficient(0.5) causal : !q, !k, !v
+  %1 = taylor.recurrence %q, %k, %v order(1) coefficient(-0.5) causal : !q, !k, !v
+  %a = taylor.map %0 + %1 : !o, !o
+  taylor.yield %a : !o
+}
+
 // Terms that differ in scale are series of their own; one with a state stays a recurrence.
 // CHECK-LABEL: taylor.spec @kept
 // CHECK: taylor.recurrences [numerator] %q, %k, %v orders(0 to 0) causal

@@ -281,7 +281,7 @@ class Specification:
         if coefficients != "factorial":
             values = [self.choose(f"{label}.c{i}", [1.0, 0.5, 0.25, 2.0, 0.0]) for i in range(last - first + 1)]
             if not any(values):
-                coefficients = "signed"  # 0 everywhere
+                values[-1] = 1.0
             if coefficients == "signed":
                 values[-1] *= -1 if values[-1] else 1
         clauses = [f"orders({first} to {last})"]

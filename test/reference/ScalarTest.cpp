@@ -80,6 +80,32 @@ TEST(ScalarFunctions, DerivativesAreThoseOfDifferences) {
   }
 }
 
+// Of what is nearly constant: in the value where that is rounded, as torch has it, and else with all digits.
+TEST(ScalarFunctions, DerivativesOfSaturatedFunctions) {
+  struct Saturated {
+    Code code;
+    Real x, derivative;
+    Real (*ofValue)(Real y);
+  };
+  for (const Saturated &test : {
+           Saturated{Code::Sigmoid, 60, std::exp(-60.0L), [](Real y) { return y * (1 - y); }},
+           Saturated{Code::Sigmoid, 9, 1 / (2 + std::exp(9.0L) + std::exp(-9.0L)),
+                     [](Real y) { return y * (1 - y); }},
+           Saturated{Code::Tanh, 30, 4 * std::exp(-60.0L), [](Real y) { return 1 - y * y; }},
+           Saturated{Code::ExpM1, -60, std::exp(-60.0L), [](Real y) { return 1 + y; }},
+       }) {
+    Real x[3] = {test.x, 0, 0}, partials[3], y = evaluateScalar(test.code, x);
+    differentiateScalar(test.code, TieRule::Half, x, y, partials);
+    EXPECT_NEAR(static_cast<double>(partials[0] / test.derivative), 1, 1e-15);
+    y = Rounding(12)(y);
+    differentiateScalar(test.code, TieRule::Half, x, y, partials);
+    EXPECT_NEAR(static_cast<double>(partials[0] - test.ofValue(y)), 0, 1e-18);
+  }
+  Real x[3] = {20000, 0, 0}, partials[3];
+  differentiateScalar(Code::ExpM1, TieRule::Half, x, evaluateScalar(Code::ExpM1, x), partials);
+  EXPECT_TRUE(std::isinf(partials[0]));
+}
+
 TEST(ScalarFunctions, StopHasNoDerivative) {
   Real x[3] = {0.7L, 0, 0}, partials[3];
   differentiateScalar(Code::Stop, TieRule::Half, x, x[0], partials);

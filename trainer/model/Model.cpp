@@ -25,6 +25,9 @@ constexpr int64_t kMostFeatures = int64_t(1) << 40;
 
 bool isToken(const TensorAxis &axis) { return axis.name == AxisRole::Query || axis.name == AxisRole::Key; }
 
+/// Whether calls choose the size of an axis; a model knows those of the others.
+bool isOfCalls(const TensorAxis &axis) { return axis.name == AxisRole::Batch || isToken(axis); }
+
 int64_t batchAxis(const TensorInfo &info) {
   for (size_t i = 0; i < info.axes.size(); ++i)
     if (info.axes[i].name == AxisRole::Batch)
@@ -73,7 +76,7 @@ void checkInput(const TensorInfo &info) {
   if (info.source.kind == Source::Kind::Projection)
     return checkProjected(info, "argument");
   for (const TensorAxis &axis : info.axes)
-    if (axis.name == AxisRole::Batch || isToken(axis))
+    if (isOfCalls(axis))
       fail("unsupported axis '", axis.name, "' of the learned argument '%", info.name,
            "': its size is not known when a model is built");
 }
@@ -175,7 +178,7 @@ Model::Layer Model::createLayer(int64_t index) {
     std::vector<int64_t> shape;
     int64_t features = 1;
     for (const TensorAxis &axis : info.axes) {
-      if (axis.name == AxisRole::Batch || isToken(axis))
+      if (isOfCalls(axis))
         continue;
       shape.push_back(axisSize(axis));
       if (shape.back() > 0 && features > kMostFeatures / shape.back())
@@ -191,7 +194,7 @@ Model::Layer Model::createLayer(int64_t index) {
   }
   int64_t features = 1;
   for (const TensorAxis &axis : attention.output.axes)
-    if (axis.name != AxisRole::Batch && !isToken(axis)) {
+    if (!isOfCalls(axis)) {
       if (axisSize(axis) > 0 && features > kMostFeatures / axisSize(axis))
         fail("unsupported sizes: the specification's output has more than 2^40 elements for a token");
       features *= axisSize(axis);
@@ -250,7 +253,7 @@ at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, const at::Tens
     }
     std::vector<int64_t> shape = {x.size(0), x.size(1)};
     for (const TensorAxis &axis : info.axes)
-      if (axis.name != AxisRole::Batch && !isToken(axis))
+      if (!isOfCalls(axis))
         shape.push_back(axisSize(axis));
     at::Tensor projected = linear(x, layer.projections[i]).view(shape).permute(placesOfAxes(info));
     inputs.push_back(projected.to(scalarType(info.dtype)));

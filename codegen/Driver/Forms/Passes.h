@@ -65,11 +65,16 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::init(128)};
   Option<int64_t> mostTokens{*this, "most-tokens",
                              llvm::cl::desc("keys of so many tokens may be as large as states"),
-                             llvm::cl::init(1'000'000)};
+                             llvm::cl::init(kMostTokensOfStates)};
 };
 
-/// From a specialised specification to its functions, and those that decode: taylor-plan-steps,
-/// taylor-to-pairwise, taylor-name-steps.
+/// What calls hand on, taylor-plan-states, and the functions that decode, taylor-plan-steps: each where it is
+/// asked for. Features of states lie in blocks of `block`.
+void planCalls(mlir::OpPassManager &manager, std::optional<CarryMode> carries,
+               const std::optional<PlanStepsPassOptions> &steps, int64_t block);
+
+/// From a specialised specification to its functions, and those that decode: taylor-plan-states where they
+/// carry states, taylor-plan-steps, taylor-to-pairwise, taylor-name-steps.
 void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 /// Makes the pipeline known as `taylor-to-steps`.
 void registerStepPipeline();

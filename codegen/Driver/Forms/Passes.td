@@ -38,7 +38,7 @@ def PlanStepsPass : Pass<"taylor-plan-steps", "::mlir::ModuleOp"> {
     Option<"requiresStates", "states", "bool", /*default=*/"false", "calls carry states: no step over all keys">,
     Option<"block", "block", "int64_t", /*default=*/"1", "features of a state that lie together">,
     Option<"channels", "channels", "int64_t", /*default=*/"128", "numbers of one key and its value, which states are compared with; 0: any states do">,
-    Option<"mostTokens", "most-tokens", "int64_t", /*default=*/"1000000", "keys of so many tokens may be as large as states">
+    Option<"mostTokens", "most-tokens", "int64_t", /*default=*/"::taylor::kMostTokensOfStates", "keys of so many tokens may be as large as states">
   ];
   let statistics = [
     Statistic<"numSteps", "steps", "specifications of steps">,

@@ -11,11 +11,24 @@
 using namespace mlir;
 using namespace taylor;
 
+void taylor::planCalls(OpPassManager &manager, std::optional<CarryMode> carries,
+                       const std::optional<PlanStepsPassOptions> &steps, int64_t block) {
+  if (carries)
+    manager.addPass(createPlanStatesPass({*carries, block}));
+  if (steps) {
+    PlanStepsPassOptions options = *steps;
+    options.block = block;
+    manager.addPass(createPlanStepsPass(options));
+  }
+}
+
 void taylor::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  if (options.states)
-    manager.addPass(createPlanStatesPass({CarryMode::Pieces, options.block}));
-  manager.addPass(createPlanStepsPass(
-      {options.decode, options.states, options.block, options.channels, options.mostTokens}));
+  PlanStepsPassOptions steps;
+  steps.decode = options.decode;
+  steps.requiresStates = options.states;
+  steps.channels = options.channels;
+  steps.mostTokens = options.mostTokens;
+  planCalls(manager, options.states ? std::optional(CarryMode::Pieces) : std::nullopt, steps, options.block);
   buildSpecializedToPairsPipeline(manager);
   buildPairsToPairwisePipeline(manager);
   manager.addPass(createNameStepsPass());
