@@ -144,9 +144,9 @@ struct Affine {
     Walk at(y.shape, loop), atSees(sees.shape, loop), atCotangent(cotangent.shape, loop);
     Walk atWeight(dWeight.shape, loop), atBias(dBias.shape, loop);
     forEachPoint(loop, [&](ArrayRef<int64_t> point) {
-      if (!sees.values.empty() && sees.values[atSees(point)] == 0)
-        return;
       Real dz = cotangent.values[atCotangent(point)];
+      if (dz == 0 || (!sees.values.empty() && sees.values[atSees(point)] == 0))
+        return;
       dy.values[at(point)] += weight ? dz * weight->values[atWeight(point)] : dz;
       if (weight)
         accumulate(dWeight.values[atWeight(point)], dz * y.values[at(point)], rounding);
