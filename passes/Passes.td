@@ -68,8 +68,8 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
     Requires: named parameters that the specification declares, an even head dimension where rope
     rotates it, a causal mask where a decay or a running sum over tokens occurs, masks that do not
     hide every pair whatever the sizes (a window of 0 tokens). Warns of inputs that no result
-    depends on, and where a truncated series with an odd top order, or a weight that is a polynomial
-    of odd degree, is summed into a mass that divides: it can vanish or be negative.
+    depends on, and of a mass that divides and can vanish or be negative: that of a series with an
+    odd top order or a negative last coefficient, or of a weight that is a polynomial of odd degree.
 
     ```mlir
     taylor.spec @f(%q: !taylor.array<[b, h, t, d]>) { .. taylor.map %q * rsqrt(size(d)) .. }

@@ -61,19 +61,21 @@ TargetProblem Driver::getProblem() const {
 
 /// What calls hand on, and the functions that decode, where they are asked for.
 void Driver::planCalls(OpPassManager &manager) {
-  std::optional<CarryMode> carries;
+  int64_t block = chooseStateBlock(targets, getProblem());
+  std::optional<PlanStatesPassOptions> states;
   if (options.form == FormChoice::Recurrent)
-    carries = CarryMode::Recurrent;
+    states = {CarryMode::Recurrent, block};
   else if (options.states)
-    carries = CarryMode::Pieces;
+    states = {CarryMode::Pieces, block};
   std::optional<PlanStepsPassOptions> steps;
   if (options.decode) {
     steps.emplace();
     steps->decode = *options.decode;
     steps->requiresStates = options.states;
+    steps->block = block;
     steps->channels = options.getHeadDim() + options.getValueDim();
   }
-  taylor::planCalls(manager, carries, steps, chooseStateBlock(targets, getProblem()));
+  taylor::planCalls(manager, states, steps);
 }
 
 /// Functions on arrays.
@@ -107,12 +109,13 @@ std::string Driver::stageOf(StringRef stage, const Target &target) const {
 FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target,
                                                      function_ref<void(ModuleOp)> onKernels) {
   OwningOpRef<ModuleOp> programs = module->clone();
-  PlanFormsPassOptions plan{target.getName(), options.form, describes && options.form == FormChoice::Auto};
+  bool saysWhy = describes || explains;
+  PlanFormsPassOptions plan{target.getName(), options.form, saysWhy && options.form == FormChoice::Auto};
   auto planKernels = [&](OpPassManager &manager) {
     manager.addPass(createPlanFormsPass(plan));
     buildFormPipeline(manager);
-    if (describes)
-      manager.addPass(createChooseFormsPass({target.getName()}));
+    if (saysWhy)
+      manager.addPass(createChooseFormsPass({target.getName(), /*firstAlone=*/explains}));
     buildKernelPipeline(manager);
     manager.addPass(createFitTilesPass({target.getName()}));
   };

@@ -77,6 +77,8 @@ private:
   std::vector<std::unique_ptr<Target>> targets;
   /// Whether there will be a manifest: modules get the attributes that it is read of.
   bool describes = false;
+  /// Whether a page will show one form of each function, and say from where on another one pays.
+  bool explains = false;
   /// Of each target, as its code generator left it: the manifest is read of their attributes.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> compiled;
   std::string text, fileName;

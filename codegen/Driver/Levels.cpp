@@ -4,6 +4,7 @@
 #include "codegen/Driver/Driver.h"
 
 #include "codegen/Driver/Explain/Explanation.h"
+#include "codegen/Driver/Forms/Passes.h"
 #include "codegen/Driver/SeriesText.h"
 
 #include "passes/Passes.h"
@@ -60,6 +61,18 @@ FailureOr<std::string> Driver::report(bool json) {
   return reports->print(json);
 }
 
+/// Which form each function has and why, a line each, as an artifact's manifest says it.
+static std::vector<std::string> describeForms(ModuleOp functions) {
+  std::vector<std::string> lines;
+  for (auto function : functions.getOps<FunctionOp>()) {
+    tile::FormAttr form = getForm(function);
+    std::string reason = form.describeReason();
+    StringRef role = stringifyFunctionRole(form.getFunction()), kind = stringifyForm(form.getKind());
+    lines.push_back((role + ": " + (reason.empty() ? kind : StringRef(reason))).str());
+  }
+  return lines;
+}
+
 /// All levels of the first target side by side.
 FailureOr<std::string> Driver::explain() {
   const Target &target = *targets.front();
@@ -69,8 +82,11 @@ FailureOr<std::string> Driver::explain() {
   shown.targets = {target.getName()};
   if (failed(lowerToPairwise()))
     return failure();
+  explains = true;
   explanation.addModule("pairwise", "Forward and backward", *module);
+  std::vector<std::string> forms;
   FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, [&](ModuleOp functions) {
+    forms = describeForms(functions);
     explanation.addModule("kernels", "Kernels, and what has memory", functions);
   });
   if (failed(programs))
@@ -88,7 +104,7 @@ FailureOr<std::string> Driver::explain() {
   if (failed(assembly))
     return failure();
   explanation.addAssembly("assembly", target.nameAssembly() + " for " + target.getName(), *assembly);
-  return explanation.printPage(shown.getKey());
+  return explanation.printPage(shown.getKey(), forms);
 }
 
 /// The text of one level, for people.

@@ -104,7 +104,7 @@ FailureOr<std::vector<Real>> coefficientsOf(RecurrencesOp op, const Environment 
              << *high - *low + 1 << " coefficients, one per order, but got " << explicitOnes->size();
     for (FloatAttr coefficient : explicitOnes->getAsRange<FloatAttr>())
       coefficients.push_back(coefficient.getValueAsDouble());
-    // 0 times a score without a value would be one without a value; a coefficient of 0 is no term.
+    // 0 times NaN is NaN, so coefficients of 0 at the ends are left out.
     auto isTerm = [](Real coefficient) { return coefficient != 0; };
     coefficients.erase(llvm::find_if(llvm::reverse(coefficients), isTerm).base(), coefficients.end());
     auto begin = llvm::find_if(coefficients, isTerm);

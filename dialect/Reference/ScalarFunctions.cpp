@@ -179,9 +179,9 @@ static void differentiateExtremum(TieRule tie, const Real *x, bool firstWins, bo
   partials[1] = 1 - partials[0];
 }
 
-/// The derivative of a function of one number at x, where its value is y; 0 of what has none. As torch does,
-/// it is written in y where it can be, with y's rounding, but so that it keeps its digits where y has all of
-/// its own: y (1 - y) of a saturated sigmoid has none.
+/// The derivative of a function of one number at x, where its value is y; 0 of what has none. As in torch, it
+/// is a formula of y where it can be, and has y's rounding. An exact y gives all digits, also where 1 - y
+/// cancels.
 static Real differentiateOfOne(ScalarOpcode opcode, Real x, Real y) {
   switch (opcode) {
   case Op::Copy:

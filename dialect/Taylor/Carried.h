@@ -29,8 +29,7 @@ inline constexpr llvm::StringLiteral kHandedOnPrefix = "carried.";
 /// The last tokens that shifts and convolutions may have from earlier calls; longer shifts are refused.
 inline constexpr int64_t kMostShifted = 64;
 
-/// Where a step over all keys may run instead of one from state to state: states larger than the keys and
-/// values of so many tokens are not kept.
+/// States larger than the keys and values of so many tokens are not kept: the step reads all keys instead.
 inline constexpr int64_t kMostTokensOfStates = 1'000'000;
 
 } // namespace taylor

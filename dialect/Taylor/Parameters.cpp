@@ -10,8 +10,25 @@
 using namespace mlir;
 using namespace taylor;
 
+/// Refuses what passes write of a specification, where its text says it.
+static LogicalResult checkIsOfUser(SpecOp spec) {
+  std::pair<StringRef, bool> words[] = {{"series", bool(spec.getSeriesAttr())},
+                                        {"of", bool(spec.getStepOfAttr())},
+                                        {"form", bool(spec.getFormAttr())},
+                                        {"carries", bool(spec.getCarriesAttr())},
+                                        {"prepares_keys", spec.getPreparesKeys()}};
+  for (auto [word, isWritten] : words)
+    if (isWritten)
+      return spec.emitError("unsupported '")
+             << word << "' in the text of a specification: passes write it; remove it";
+  return success();
+}
+
 FailureOr<SpecOp> taylor::selectSpec(ModuleOp module, StringRef name) {
   SmallVector<SpecOp> specs(module.getOps<SpecOp>());
+  for (SpecOp spec : specs)
+    if (failed(checkIsOfUser(spec)))
+      return failure();
   std::string names;
   for (SpecOp spec : specs)
     names += (names.empty() ? "@" : ", @") + spec.getSymName().str();

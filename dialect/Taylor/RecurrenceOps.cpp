@@ -140,6 +140,18 @@ static LogicalResult verifyClauses(RecurrencesOp op) {
                                      /*isCondition=*/true)));
 }
 
+std::pair<int64_t, SmallVector<double>> RecurrencesOp::getTerms(int64_t first) {
+  auto coefficients = llvm::map_to_vector(getCoefficients()->getAsRange<FloatAttr>(),
+                                          [](FloatAttr c) { return c.getValueAsDouble(); });
+  // The verifier has seen one that is not 0.
+  while (coefficients.back() == 0.0)
+    coefficients.pop_back();
+  auto *begin = llvm::find_if(coefficients, [](double c) { return c != 0.0; });
+  first += begin - coefficients.begin();
+  coefficients.erase(coefficients.begin(), begin);
+  return {first, std::move(coefficients)};
+}
+
 LogicalResult RecurrencesOp::verify() {
   for (Region *region : {&getScale(), &getScore(), &getWeight(), &getVisible()})
     if (failed(verifyPairScalars(*this, *region)))
@@ -291,6 +303,8 @@ LogicalResult RecurrenceOp::verify() {
       return emitOpError("expected a result of the axes of ") << type << ", but got " << result.getType();
   if (failed(verifyOrder(*this, getOrderAttr().getInt())))
     return failure();
+  if (getCoefficient().isZero())
+    return emitOpError("requires a coefficient other than 0; a sum whose every weight is 0 can be left out");
   if (failed(verifyScale(*this, getScale())))
     return failure();
   if (failed(verifyDecay(*this, getDecay(), getMask())))

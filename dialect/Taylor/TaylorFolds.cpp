@@ -109,7 +109,7 @@ struct DropUnreadExtras : OpRewritePattern<RecurrencesOp> {
   }
 };
 
-/// Explicit coefficients 0 at either end of the orders; one coefficient is not 0.
+/// Explicit coefficients 0 at either end of the orders.
 struct TrimOrders : OpRewritePattern<RecurrencesOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RecurrencesOp op, PatternRewriter &rewriter) const override {
@@ -117,19 +117,13 @@ struct TrimOrders : OpRewritePattern<RecurrencesOp> {
     auto last = dyn_cast_or_null<IntegerAttr>(op.getLastOrder().value_or(Attribute()));
     if (!first || !last || !op.getCoefficients())
       return failure();
-    ArrayRef<Attribute> kept = op.getCoefficients()->getValue();
-    auto isZero = [](Attribute c) { return cast<FloatAttr>(c).getValue().isZero(); };
-    int64_t begin = first.getInt(), end = last.getInt();
-    for (; isZero(kept.back()); --end)
-      kept = kept.drop_back();
-    for (; isZero(kept.front()); ++begin)
-      kept = kept.drop_front();
-    if (begin == first.getInt() && end == last.getInt())
+    auto [begin, kept] = op.getTerms(first.getInt());
+    if (kept.size() == op.getCoefficients()->size())
       return failure();
-    rewriter.modifyOpInPlace(op, [&] {
+    rewriter.modifyOpInPlace(op, [&, begin = begin, &kept = kept] {
       op.setFirstOrderAttr(rewriter.getI64IntegerAttr(begin));
-      op.setLastOrderAttr(rewriter.getI64IntegerAttr(end));
-      op.setCoefficientsAttr(rewriter.getArrayAttr(kept));
+      op.setLastOrderAttr(rewriter.getI64IntegerAttr(begin + kept.size() - 1));
+      op.setCoefficientsAttr(rewriter.getF64ArrayAttr(kept));
     });
     return success();
   }

@@ -52,9 +52,9 @@ def Taylor_SpecOp : Taylor_Op<"spec", [IsolatedFromAbove, Symbol, SingleBlock,
     are what later calls read of them: `cache.NAME`, and `final.NAME` where one call goes on in the
     next. Only `taylor-prepare-keys` writes it. `carries #taylor.carry<..>` before it says what
     calls hand on (`taylor-plan-states`, `taylor-plan-steps`, and `taylor-carry-states` where that
-    hangs on what it finds). A specification that `taylor-plan-steps` made of another one, for a
-    function that decodes, says so after its name (`of @softmax`), and by `form #tile.form<..>`
-    before `carries` which function. Derived functions inherit these. `series {..}` before them says
+    hangs on what it finds). `of @softmax`, after the name, says that `taylor-plan-steps` made this
+    specification of that one, for a function that decodes. `form #tile.form<..>`, before `carries`,
+    says which function. Derived functions inherit these. `series {..}` before them says
     of the half that comes before a series which one it is; only `taylor-split-series` writes it.
 
     ```mlir

@@ -38,7 +38,8 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
     clause stands), then of the arrays in formulas, each once, in order of appearance. Lowers to
     `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
 
-    A coefficient of 0 is no term, whatever the score is; one coefficient must be another number.
+    Coefficients of 0 at either end are left out, so a score that is NaN does not reach the sum. At
+    least one must not be 0.
 
     Canonical form: unread sums go; so do `scale(1.0)`, `score(s)`, operands that no formula reads,
     and explicit coefficients 0 at either end of the orders.
@@ -59,6 +60,9 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
                      ArrayType value, ::mlir::ArrayAttr sums);
     /// The result of a sum, or null.
     ::mlir::Value getSum(Sum sum);
+    /// Of `coefficients`, which there must be, those that are terms: without those of 0 at either end. Gives
+    /// the order of the first one, where `first` is that of the first coefficient.
+    std::pair<int64_t, ::llvm::SmallVector<double>> getTerms(int64_t first);
   }];
 }
 

@@ -74,7 +74,7 @@ bool collectTerms(Value value, Collected &collected) {
   return true;
 }
 
-/// A series needs a coefficient: terms that cancel stay terms.
+/// A series needs a coefficient that is not 0: terms that cancel become a series each.
 bool isZero(const Orders &orders) {
   return llvm::all_of(orders, [](auto term) { return term.second == 0.0; });
 }

@@ -35,15 +35,8 @@ FailureOr<Series> taylor::readSeries(RecurrencesOp op) {
                             << "': run --taylor-specialize first";
   Series series{cast<IntegerAttr>(*op.getFirstOrder()).getInt(), {}};
   int64_t last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
-  if (auto given = op.getCoefficients()) {
-    for (FloatAttr coefficient : given->getAsRange<FloatAttr>())
-      series.coefficients.push_back(coefficient.getValueAsDouble());
-    // A coefficient of 0 is no term; one is another number.
-    while (series.coefficients.back() == 0.0)
-      series.coefficients.pop_back();
-    auto *begin = llvm::find_if(series.coefficients, [](double coefficient) { return coefficient != 0.0; });
-    series.first += begin - series.coefficients.begin();
-    series.coefficients.erase(series.coefficients.begin(), begin);
+  if (op.getCoefficients()) {
+    std::tie(series.first, series.coefficients) = op.getTerms(series.first);
     return series;
   }
   double factorial = 1.0;

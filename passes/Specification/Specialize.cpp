@@ -203,7 +203,7 @@ public:
 
 private:
   LogicalResult setOrders(RecurrencesOp op);
-  void warnOddOrder(RecurrencesOp op);
+  LogicalResult warnOfSigns(RecurrencesOp op);
   void warnUnusedInputs();
   FailureOr<ArrayType> sized(Location loc, ArrayType type, Type elementType);
   LogicalResult setTypes();
@@ -213,15 +213,32 @@ private:
   const Choices &choices;
 };
 
-void Specializer::warnOddOrder(RecurrencesOp op) {
-  std::optional<int64_t> last;
-  if (op.getLastOrder())
-    last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
-  else if (!op.getWeight().empty())
-    last = Polynomials(op.getWeight().getArgument(0)).degreeOf(yieldedBy(op.getWeight()));
+/// Warns of a mass that something is divided by, and that may have either sign.
+LogicalResult Specializer::warnOfSigns(RecurrencesOp op) {
   Value mass = op.getSum(Sum::Mass);
-  if (!last || *last % 2 == 0 || !mass || !isDivisorArray(mass))
-    return;
+  if (!mass || !isDivisorArray(mass))
+    return success();
+  std::optional<int64_t> last;
+  if (op.getLastOrder()) {
+    FailureOr<Series> series = readSeries(op);
+    if (failed(series))
+      return failure();
+    ArrayRef<double> coefficients = series->coefficients;
+    last = series->first + coefficients.size() - 1;
+    bool hasPositive = llvm::any_of(coefficients, [](double coefficient) { return coefficient > 0.0; });
+    if (coefficients.back() < 0.0 && hasPositive) {
+      op.emitWarning() << "a series with coefficients of both signs, of which the last is negative, can be "
+                          "zero or negative, "
+                          "and so can its mass: dividing by it is unsafe; choose a positive last "
+                          "coefficient, or a norm in "
+                          "place of the mass";
+      return success();
+    }
+  } else if (!op.getWeight().empty()) {
+    last = Polynomials(op.getWeight().getArgument(0)).degreeOf(yieldedBy(op.getWeight()));
+  }
+  if (!last || *last % 2 == 0)
+    return success();
   Signs signs;
   bool isPositive = op.getScore().empty()
                         ? signs.isNonNegative(op.getQuery()) && signs.isNonNegative(op.getKey())
@@ -232,12 +249,13 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
     isPositive = signs.isNonNegative(yieldedBy(op.getWeight()));
   }
   if (isPositive)
-    return;
+    return success();
   StringRef what = op.getLastOrder() ? "top order" : "degree";
   op.emitWarning()
       << (op.getLastOrder() ? "a series" : "a weight") << " with the odd " << what << " " << *last
       << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even " << what
       << ", features of queries and keys that are never negative, or a norm in place of the mass";
+  return success();
 }
 
 /// Inputs that no result depends on.
@@ -254,8 +272,7 @@ void Specializer::warnUnusedInputs() {
 LogicalResult Specializer::setOrders(RecurrencesOp op) {
   if (failed(resolveOrders(spec, op)))
     return failure();
-  warnOddOrder(op);
-  return success();
+  return warnOfSigns(op);
 }
 
 FailureOr<ArrayType> Specializer::sized(Location loc, ArrayType type, Type elementType) {

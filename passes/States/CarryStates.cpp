@@ -128,7 +128,7 @@ private:
   LogicalResult chooseStep(SpecOp twin, SpecOp other);
   LogicalResult carry(SpecOp spec);
 
-  /// Twins that have taken their place, and carry what they do.
+  /// Twins that took the other's place. `chooseStep` has carried them already.
   llvm::SmallPtrSet<Operation *, 4> placed;
 };
 

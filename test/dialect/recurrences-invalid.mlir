@@ -169,6 +169,17 @@ taylor.spec @too_few_coefficients(%q: !q, %k: !k, %v: !v) {
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
+taylor.spec @coefficient_of_nothing(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrence' op requires a coefficient other than 0; a sum whose every weight is 0 can be left out}}
+  %o = taylor.recurrence %q, %k, %v order(1) coefficient(0.0) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
 taylor.spec @coefficients_of_nothing(%q: !q, %k: !k, %v: !v) {
   // expected-error @below {{'taylor.recurrences' op requires a coefficient other than 0; a sum whose every weight is 0 can be left out}}
   %o = taylor.recurrences %q, %k, %v orders(0 to 2) coefficients(0.0, -0.0, 0.0) causal : !q, !k, !v

@@ -36,6 +36,13 @@ expect(REFUSED, "unsupported for sm_80: --form=long", "taylorc", specs / "softma
 expect(REFUSED, "unsupported documents in PyTorch code", "taylorc", specs / "decay-gates.mlir", "--documents", "--emit=torch")
 assert not artifact.exists()
 expect(1, "unsupported target 'vax'", "taylorc", specs / "softmax.mlir", "--target=vax", "-o", artifact)
+words = "!q = !taylor.array<[b, h, t, d]>\ntaylor.spec @x%s(%%q: !q) %s{\n  %%y = taylor.map %%q * 2.0 : !q\n  taylor.yield %%y : !q\n}\n"
+for word, written in {"of": (" of @x", ""), "form": ("", "form #tile.form<parallel of forward> "), "carries": ("", "carries #taylor.carry<pieces> ")}.items():
+    (out / "words.mlir").write_text(words % written)
+    message = f"error: unsupported '{word}' in the text of a specification: passes write it; remove it"
+    expect(1, message, "taylorc", out / "words.mlir", "-o", artifact)
+    expect(1, message, "taylor-run", out / "words.mlir", "--shape=1,1,4,16", "--device=cpu", "--check")
+assert not artifact.exists()
 (out / "broken.mlir").write_text("taylor.spec @f() {")
 expect(1, "error: ", "taylorc", out / "broken.mlir", "-o", artifact)
 

@@ -37,6 +37,54 @@ taylor.spec @odd_top_order(%q: !q, %k: !k, %v: !v) {
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
 
+// The top order is that of the last coefficient other than 0.
+taylor.spec @even_top_order_by_coefficients(%q: !q, %k: !k, %v: !v) {
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 3) coefficients(1.0, 0.0, 0.5, 0.0) causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @odd_top_order_by_coefficients(%q: !q, %k: !k, %v: !v) {
+  // expected-warning @below {{a series with the odd top order 3 can be zero or negative}}
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 4) coefficients(1.0, 1.0, 0.5, 0.1, 0.0) causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// Of one sign, a series has that sign; of both it has that of the last one for large scores.
+taylor.spec @negative_top_coefficient(%q: !q, %k: !k, %v: !v) {
+  %kf = taylor.map relu(%k) : !k
+  // expected-warning @below {{a series with coefficients of both signs, of which the last is negative, can be zero or negative, and so can its mass: dividing by it is unsafe; choose a positive last coefficient, or a norm in place of the mass}}
+  %n, %z = taylor.recurrences [numerator, mass] %q, %kf, %v orders(0 to 2) coefficients(1.0, 0.0, -0.5) causal : !q, !k, !v
+  %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) coefficients(-1.0, 0.0, -0.5) causal : !q, !k, !v
+  %o = taylor.map %n / %z + %m / %y : !o, !row, !o, !row
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
 // Features that are not negative make every order positive: no warning.
 taylor.spec @odd_top_order_of_positive_features(%q: !q, %k: !k, %v: !v) {
   %qf = taylor.map elu(%q) + 1.0 : !q

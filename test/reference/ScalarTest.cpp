@@ -80,7 +80,7 @@ TEST(ScalarFunctions, DerivativesAreThoseOfDifferences) {
   }
 }
 
-// Of what is nearly constant: in the value where that is rounded, as torch has it, and else with all digits.
+// A rounded value gives torch's derivative; an exact one gives all digits.
 TEST(ScalarFunctions, DerivativesOfSaturatedFunctions) {
   struct Saturated {
     Code code;

@@ -107,6 +107,17 @@ class Specs(unittest.TestCase):
                 allowed = max(2 * norm(eager_single[i] - ref), 2e-6 * norm(ref), 2e-6)
                 self.assertLess(norm(ours_single[i] - ref), allowed, where)
 
+    def test_coefficients_of_zero(self):
+        """At the ends of a series they are left out, here all of those that read the score: a NaN in a query reaches nothing."""
+        spec = pathlib.Path(__file__).resolve().parents[1] / "endtoend/Inputs/zero-coefficients.mlir"
+        inputs = make(spec, torch.float64, grad=False)
+        spoiled = [inputs[0].clone(), *inputs[1:]]
+        spoiled[0][:, :, 2] = torch.nan
+        expected = eager(spec)(*inputs)
+        self.assertTrue(expected.isfinite().all())
+        for function in (eager(spec), lambda *x: attention(*x, spec=spec)):
+            torch.testing.assert_close(function(*spoiled), expected, rtol=1e-12, atol=1e-12)
+
     @every
     def test_same_bits(self, spec):
         """Whatever the number of threads, the layout, the memory around the arrays, and the gradients that are asked for."""

@@ -183,12 +183,16 @@ void Explanation::addAssembly(StringRef name, StringRef title, StringRef text) {
   }
 }
 
-std::string Explanation::printPage(StringRef subtitle) const {
+std::string Explanation::printPage(StringRef subtitle, ArrayRef<std::string> forms) const {
   std::string data;
   llvm::raw_string_ostream stream(data);
   llvm::json::OStream json(stream);
   json.object([&] {
     json.attribute("subtitle", llvm::json::fixUTF8(subtitle));
+    json.attributeArray("forms", [&] {
+      for (const std::string &form : forms)
+        json.value(llvm::json::fixUTF8(form));
+    });
     json.attributeArray("levels", [&] {
       for (const Level &level : levels)
         json.object([&] {

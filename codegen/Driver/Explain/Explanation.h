@@ -43,8 +43,8 @@ public:
   void addAssembly(llvm::StringRef name, llvm::StringRef title, llvm::StringRef text);
 
   /// A self-contained HTML page: texts, correspondence as JSON, styles and script. `subtitle` says what was
-  /// compiled, in one line.
-  std::string printPage(llvm::StringRef subtitle) const;
+  /// compiled, in one line, `forms` which form each function has and why, a line each.
+  std::string printPage(llvm::StringRef subtitle, llvm::ArrayRef<std::string> forms) const;
 
 private:
   struct Line {

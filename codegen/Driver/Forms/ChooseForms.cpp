@@ -53,7 +53,7 @@ void ChooseForms::keep(FunctionOp twin, bool pays) {
   if (!twin)
     return;
   LDBG() << "@" << twin.getSymName() << (pays ? " pays" : " does not pay");
-  if (pays) {
+  if (pays && !firstAlone) {
     ++numKept;
   } else {
     ++numErased;

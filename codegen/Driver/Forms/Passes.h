@@ -10,6 +10,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
 #include "passes/EnumOption.h"
+#include "passes/Passes.h"
 #include "passes/Statistics.h"
 
 namespace taylor {
@@ -69,9 +70,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
 };
 
 /// What calls hand on, taylor-plan-states, and the functions that decode, taylor-plan-steps: each where it is
-/// asked for. Features of states lie in blocks of `block`.
-void planCalls(mlir::OpPassManager &manager, std::optional<CarryMode> carries,
-               const std::optional<PlanStepsPassOptions> &steps, int64_t block);
+/// asked for.
+void planCalls(mlir::OpPassManager &manager, std::optional<PlanStatesPassOptions> states,
+               std::optional<PlanStepsPassOptions> steps);
 
 /// From a specialised specification to its functions, and those that decode: taylor-plan-states where they
 /// carry states, taylor-plan-steps, taylor-to-pairwise, taylor-name-steps.

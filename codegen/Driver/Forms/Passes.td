@@ -171,7 +171,8 @@ def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
     Rule: `form` of each function gets its cost on the target (codegen/Targets/CostModel). That of a
     `long` twin follows from the parallel form's and `Target::getLongForm`. A twin stays where it
     costs less than all others from some number of tokens on (up to 2^20, one head that attends to
-    itself); else it goes. The function that it is a twin of says why.
+    itself); else it goes. The function that it is a twin of says why. With `first-alone` every twin
+    goes, and the function says what an artifact would have.
 
     ```mlir
     taylor.function @f.forward .. form #tile.form<parallel of forward> { .. }
@@ -181,7 +182,10 @@ def ChooseFormsPass : Pass<"taylor-choose-forms", "::mlir::ModuleOp"> {
     taylor.function @f.forward_chunked .. form #tile.form<chunked of forward, cost = <query = 2100.0, ..>> { .. }
     ```
   }];
-  let options = [Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine whose costs count, as in taylorc --target">];
+  let options = [
+    Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "machine whose costs count, as in taylorc --target">,
+    Option<"firstAlone", "first-alone", "bool", /*default=*/"false", "no twin stays">
+  ];
   let statistics = [Statistic<"numKept", "kept", "twins that pay">, Statistic<"numErased", "erased", "twins that do not">];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::tile::TileDialect"];
 }

@@ -11,24 +11,21 @@
 using namespace mlir;
 using namespace taylor;
 
-void taylor::planCalls(OpPassManager &manager, std::optional<CarryMode> carries,
-                       const std::optional<PlanStepsPassOptions> &steps, int64_t block) {
-  if (carries)
-    manager.addPass(createPlanStatesPass({*carries, block}));
-  if (steps) {
-    PlanStepsPassOptions options = *steps;
-    options.block = block;
-    manager.addPass(createPlanStepsPass(options));
-  }
+void taylor::planCalls(OpPassManager &manager, std::optional<PlanStatesPassOptions> states,
+                       std::optional<PlanStepsPassOptions> steps) {
+  if (states)
+    manager.addPass(createPlanStatesPass(*states));
+  if (steps)
+    manager.addPass(createPlanStepsPass(*steps));
 }
 
 void taylor::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  PlanStepsPassOptions steps;
-  steps.decode = options.decode;
-  steps.requiresStates = options.states;
-  steps.channels = options.channels;
-  steps.mostTokens = options.mostTokens;
-  planCalls(manager, options.states ? std::optional(CarryMode::Pieces) : std::nullopt, steps, options.block);
+  std::optional<PlanStatesPassOptions> states;
+  if (options.states)
+    states = {CarryMode::Pieces, options.block};
+  PlanStepsPassOptions steps{options.decode, options.states, options.block, options.channels,
+                             options.mostTokens};
+  planCalls(manager, states, steps);
   buildSpecializedToPairsPipeline(manager);
   buildPairsToPairwisePipeline(manager);
   manager.addPass(createNameStepsPass());

@@ -91,17 +91,19 @@ FailureOr<TorchText> SumPrinter::printSeries(RecurrencesOp op, TorchText x) {
   weight.strength = Strength::Primary;
   if (op.getCoefficients()) {
     // Horner's scheme from the top order.
-    ArrayRef<Attribute> coefficients = op.getCoefficients()->getValue();
+    auto [lowest, coefficients] = op.getTerms(*first);
     std::string list;
-    for (Attribute coefficient : llvm::reverse(coefficients))
-      list += (list.empty() ? "" : ", ") + printNumber(cast<FloatAttr>(coefficient).getValueAsDouble());
-    weight.text = "torch.zeros_like(" + x.text + ")";
+    for (double coefficient : llvm::reverse(ArrayRef(coefficients).drop_back()))
+      list += (list.empty() ? "" : ", ") + printNumber(coefficient);
+    weight.text = "torch.full_like(" + x.text + ", " + printNumber(coefficients.back()) + ")";
     weight = scope.assign("w", weight);
-    std::string coefficient = scope.makeName("c");
-    scope.addLine("for " + coefficient + " in [" + list + "]:");
-    scope.addLine("    " + weight.text + " = " + weight.text + " * " + x.text + " + " + coefficient);
-    if (*first)
-      scope.addLine(weight.text + " = " + weight.text + " * " + x.text + " ** " + std::to_string(*first));
+    if (!list.empty()) {
+      std::string coefficient = scope.makeName("c");
+      scope.addLine("for " + coefficient + " in [" + list + "]:");
+      scope.addLine("    " + weight.text + " = " + weight.text + " * " + x.text + " + " + coefficient);
+    }
+    if (lowest)
+      scope.addLine(weight.text + " = " + weight.text + " * " + x.text + " ** " + std::to_string(lowest));
     return weight;
   }
   double factorial = 1;

@@ -34,8 +34,8 @@ public:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {
     return forSlots(token, frame, carried, /*withStates=*/false, body);
   }
-  /// The same of slots that have a state. Keys after which no chunk of queries begins read none: a state of 0
-  /// would be 0 times the key, which is NaN where no query sees the key and it is NaN.
+  /// Like forSlots, without slots that have no state: those of keys after which no chunk of queries begins.
+  /// A state of 0 there would be multiplied by the key, which may be NaN.
   llvm::SmallVector<mlir::Value> forStates(
       AxisRef token, const Frame &frame, mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {

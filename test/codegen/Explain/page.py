@@ -42,7 +42,7 @@ def explain(spec, *options):
     assert not re.search(r"https?:|//[a-z]+\.|<link|<iframe|<img|\bsrc=|\bimport\b|url\(|fetch\(", re.sub(r'id="levels">.*?</script>', "", text)), spec
     assert text.count("<script") == text.count("</script>") == 2
     data = json.loads(re.search(r'id="levels">(.*?)</script>', text, re.S).group(1))
-    return data["subtitle"], [Level(level) for level in data["levels"]]
+    return data["subtitle"], data["forms"], [Level(level) for level in data["levels"]]
 
 
 def check_lines(spec, levels):
@@ -74,15 +74,24 @@ def check_lines(spec, levels):
 
 gpu = ["--target=sm_80,native", "--dtype=bf16", "--head-dim=32"]
 for spec in select(specs, full):
-    check_lines(spec, explain(spec, *gpu)[1])
+    check_lines(spec, explain(spec, *gpu)[2])
 
 softmax = specs / "softmax.mlir"
-subtitle, (spec, pairs, kernels, tile, threads, assembly) = explain(softmax, *gpu)
+subtitle, forms, (spec, pairs, kernels, tile, threads, assembly) = explain(softmax, *gpu)
 assert subtitle == "--target=sm_80 --dtype=bf16 --head-dim=32 --value-dim=32 --spec=softmax", subtitle
 assert spec.text == softmax.read_text().splitlines()
 one = ["--target=sm_80", *gpu[1:]]
 for level, emit in ((pairs, "pairwise"), (tile, "tile"), (assembly, "asm")):
-    assert level.text == run(softmax, f"--emit={emit}", *one).rstrip("\n").split("\n"), emit
+    text = re.sub("form #tile.form<.* of (forward|backward), .*> {$", r"form #tile.form<parallel of \1> {", "\n".join(level.text), flags=re.M)
+    assert text == run(softmax, f"--emit={emit}", *one).rstrip("\n"), emit
+
+# Which form each function has and why, as the manifest says it; the levels show that form alone.
+assert [line.split(": ")[0] for line in forms] == ["forward", "backward"] and all("unsupported chunked form: " in line for line in forms), forms
+_, forms, levels = explain(specs / "linear-relu.mlir", *gpu)
+manifest = json.loads(run(specs / "linear-relu.mlir", "--emit=manifest", *one))
+functions = manifest["targets"][0]["functions"]
+assert forms == [f"{name}: {functions[name]['reason']}" for name in ("forward", "backward")] and "chunked from about" in forms[0], (forms, functions)
+assert not any("_chunked" in line for level in levels for line in level.text)
 
 # Forward: both products of the kernel come from the pairwise op, that from the recurrences; the quotient from its map.
 recurrences, quotient = spec.find("taylor.recurrences"), spec.find(r"taylor.map %n / %z")
@@ -114,13 +123,13 @@ assert products and all("simt.dot" in threads.text[n - 1] for n in products), pr
 dots = set().union(*(threads.sources[n - 1] for n in products))
 assert dots and all("tile.dot" in tile.text[n - 1] for n in dots), dots
 # A GPU whose products run beside its threads: starts, waits and fences.
-hopper = explain(softmax, "--target=sm_90a", "--dtype=bf16")[1]
+hopper = explain(softmax, "--target=sm_90a", "--dtype=bf16")[2]
 for pattern in ("simt.start wgmma", "simt.await 0", "simt.proxy_fence"):
     hopper[4].find(pattern)
 started = {source for text, sources in zip(hopper[5].text, hopper[5].sources) if "wgmma.mma_async" in text for source in sources}
 assert started and all("simt.start" in hopper[4].text[n - 1] for n in started), started
 # With roles: a producer, rings, and members. Waits and arrivals of signals lead back to what the roles do with their rings; a copy of a cut tile has both, too.
-roles = explain(softmax, "--target=sm_90a+roles", "--dtype=bf16", "--forward-only")[1]
+roles = explain(softmax, "--target=sm_90a+roles", "--dtype=bf16", "--forward-only")[2]
 roles[4].find("= simt.ring ")
 for instruction, places in (("setmaxnreg", {"roles"}), ("cp.async.bulk.tensor", {"copy"}), ("mbarrier.try_wait", {"acquire", "wait_full", "copy"}),
                             ("mbarrier.arrive", {"release", "copy"})):
@@ -129,7 +138,7 @@ for instruction, places in (("setmaxnreg", {"roles"}), ("cp.async.bulk.tensor", 
     assert found == places, (instruction, found)
 
 # A processor: its assembly.
-levels = explain(softmax, "--target=x86-64-v3", "--head-dim=32")[1]
+levels = explain(softmax, "--target=x86-64-v3", "--head-dim=32")[2]
 assert [level.name for level in levels] == ["spec", "pairwise", "kernels", "tile", "assembly"]
 fused = [sources for text, sources in zip(levels[4].text, levels[4].sources) if "vfmadd" in text]
 assert fused and any(fused)
@@ -139,4 +148,4 @@ assert levels[4].text == [line for line in asm if not line.startswith("\t.file")
 # A name with everything in it ends no element.
 odd = folder / "odd.mlir"
 odd.write_text("// </script><b>\u00e9\n" + softmax.read_text())
-assert explain(odd, "--target=x86-64-v3", "--head-dim=32")[1][0].text[0] == "// </script><b>\u00e9"
+assert explain(odd, "--target=x86-64-v3", "--head-dim=32")[2][0].text[0] == "// </script><b>\u00e9"

@@ -6,6 +6,7 @@
 // RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' | FileCheck %s --check-prefix=TWINS
 // RUN: taylor-opt %t/exponential.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --mlir-pass-statistics 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=forward_chunked --implicit-check-not=error
 // RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --taylor-choose-forms=target=x86-64-v3 | FileCheck %s --check-prefix=PAYS
+// RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --taylor-choose-forms='target=x86-64-v3 first-alone' | FileCheck %s --check-prefix=FIRST --implicit-check-not=forward_chunked
 // RUN: taylor-opt %t/square.mlir --taylor-plan-forms='target=x86-64-v3 alternatives' --taylor-chunk-sums --taylor-choose-forms=target=x86-64-v3 | FileCheck %s --check-prefix=COSTS --implicit-check-not=forward_chunked
 // RUN: taylor-opt %t/series.mlir --taylor-plan-forms='target=sm_80 alternatives' | FileCheck %s --check-prefix=GPU
 // RUN: taylor-opt %t/programs.mlir --taylor-match-forms | FileCheck %s --check-prefix=MATCH --implicit-check-not='tile.program @'
@@ -36,6 +37,7 @@
 
 // PAYS: @f.forward {{.*}} form #tile.form<parallel of forward, cost = <call = {{.*}}pair = {{.*}}>, because = "chunked from about {{[0-9]+}} tokens on (one head that attends to itself), parallel below, by the costs of both"> {
 // PAYS: @f.forward_chunked {{.*}} form #tile.form<chunked of forward, cost = <{{.*}}features = 16, channels = 8>> {
+// FIRST: @f.forward {{.*}}because = "chunked from about {{[0-9]+}} tokens on
 // COSTS: left_out = "the chunked form costs more at 1048576 tokens"> {
 
 // A program that takes other tensors than the first form goes, and the first form says why.
