@@ -2,7 +2,6 @@
 //
 // A sequence in pieces: what one piece leaves behind is what the next begins from. Passes.td has the rule.
 #include "dialect/Refusal.h"
-#include "dialect/Taylor/Carried.h"
 #include "dialect/Tile/TileDialect.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
