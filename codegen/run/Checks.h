@@ -62,8 +62,8 @@ mlir::LogicalResult checkFunctions(mlir::ModuleOp functions, Problem &problem, c
 ///
 /// Where NaN may spread within tiles of N tokens, all rows of a tile count as spoiled that has a row which
 /// sees a spoiled token, and all tokens of a tile whose results have one that is spoiled. The gradient of a
-/// spoiled token that nothing sees is 0 in the reference; in pieces and steps, of a query in chunks, and of
-/// one with a gate, it may be NaN, for 0 times the token is computed. Prints a line per result.
+/// spoiled token that nothing sees is 0 in the reference; in pieces and steps, and of a query with a gate, it
+/// may be NaN, for 0 times the token is computed. Prints a line per result.
 mlir::LogicalResult checkSpoiled(const Problem &problem, const Outcome &clean, const RunOptions &options,
                                  bool withGradients,
                                  llvm::function_ref<mlir::FailureOr<Outcome>(Problem &)> runKernels);

@@ -117,17 +117,16 @@ bool passesSums(BlockArgument input) {
   });
 }
 
-/// Spoiled tokens whose gradient may be NaN though they see nothing, or nothing sees them: 0 times the token
-/// itself is computed, with the states that pieces and steps hand on or queries of a chunk read, or in a
-/// formula past all sums. The gradients of other tokens are as ever.
+/// Spoiled tokens whose gradient may be NaN though nothing sees them: 0 times the token itself is computed,
+/// in the states that pieces and steps hand on, or in a formula past all sums. The gradients of other tokens
+/// are as ever.
 ReachedTokens ownGradients(const Problem &problem, size_t input, const RunOptions &options) {
   ReachedTokens own;
   FormChoice form = options.compile.form;
   if ((form != FormChoice::Parallel && form != FormChoice::Chunked) || !options.pieces.empty())
     own.keys = options.spoiledKeys;
   SpecOp spec = problem.spec;
-  if (form != FormChoice::Parallel || !options.pieces.empty() ||
-      passesSums(spec.getBody().getArgument(input)))
+  if (passesSums(spec.getBody().getArgument(input)))
     own.queries = options.spoiledQueries;
   return own;
 }
