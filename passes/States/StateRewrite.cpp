@@ -469,8 +469,9 @@ Type StateRewrite::readType(const Piece &piece) {
 }
 
 void StateRewrite::addRead(const Piece &piece, Value term, llvm::MapVector<int64_t, Value> &within) {
-  // A key after which no chunk of queries begins reads nothing, and may be NaN.
-  bool mayReadNothing = chunk && side.readerToken == AxisRole::Key;
+  // A key after which no chunk of queries begins reads nothing, nor does a query before whose chunk no key
+  // lies. Both may be NaN.
+  bool mayReadNothing = chunk;
   if (piece.array) // <the reader's array, what it reads>
     term = buildReduce(builder, loc, Reduction::Sum, {channelOf(arrayTypeOf(piece.array))},
                        {piece.array, term}, {}, [&](OpBuilder &b, Location where, ValueRange x) {

@@ -72,8 +72,9 @@ taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %
 // CHECK-NEXT: %[[V:.*]] = taylor.map %v * %[[C]]
 // CHECK-NEXT: %[[S:.*]] = taylor.states %k, %[[V]] decay(%[[E]]) orders(1 to 1) chunk(64)
 // CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[S]] orders(1 to 1) weights [1.000000e+00] chunk(64)
-// CHECK-NEXT: %[[FAR:.*]] = taylor.map %[[READ]] * %[[R]]
-// CHECK-NEXT: %[[N:.*]] = taylor.map %[[NEAR]] + %[[FAR]]
+// CHECK-NEXT: %[[FACTOR:.*]] = taylor.map %[[READ]] * %[[R]]
+// CHECK-NEXT: %[[FAR:.*]] = taylor.map region(%[[FACTOR]], %[[READ]])
+// CHECK:      %[[N:.*]] = taylor.map %[[NEAR]] + %[[FAR]]
 // CHECK-NEXT: taylor.yield "output:n" %[[N]], "saved:m" %[[M]]
 taylor.function @d.forward of @d("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !column) sources [projection, projection, projection, projection] {
   %a = taylor.align %c to t : !column
@@ -81,15 +82,19 @@ taylor.function @d.forward of @d("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   taylor.yield "output:n" %n, "saved:m" %m : !o, !row
 }
 
-// A condition and a divisor that one side of a pair knows alone are factors of that side.
+// A condition and a divisor that one side of a pair knows alone are factors of that side. A query before whose
+// chunk no key lies reads 0, and what it multiplies that by may be NaN: the product is 0 where what is read is.
 // CHECK-LABEL: taylor.function @one_sided.forward
 // CHECK:      %[[NEAR:.*]] = taylor.pairwise {{.*}} chunk(64) -> rows(select(%c < 0.0, s0 * s0, s0) / %r, %v)
 // CHECK-NEXT: %[[SQUARE:.*]] = taylor.map %v * select(%c < 0.0, 1.0, 0.0)
 // CHECK-NEXT: %[[LINE:.*]] = taylor.map %v * select(%c < 0.0, 0.0, 1.0)
 // CHECK-NEXT: %[[S:.*]]:2 = taylor.states %k, %[[SQUARE]], %[[LINE]] orders(1 to 2) chunk(64)
 // CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[S]]#0 orders(1 to 2) weights [0.000000e+00, 1.000000e+00] chunk(64)
-// CHECK-NEXT: %[[FAR:.*]] = taylor.map %[[READ]] * (1.0 / %r)
-// CHECK-NEXT: taylor.map %[[NEAR]] + %[[FAR]]
+// CHECK-NEXT: %[[FACTOR:.*]] = taylor.map %[[READ]] * (1.0 / %r)
+// CHECK-NEXT: %[[FAR:.*]] = taylor.map region(%[[FACTOR]], %[[READ]])
+// CHECK:      %[[READS:.*]] = arith.cmpf une, %{{.*}}, %{{.*}}
+// CHECK:      arith.select %[[READS]], %{{.*}}, %{{.*}}
+// CHECK:      taylor.map %[[NEAR]] + %[[FAR]]
 // CHECK:      taylor.read_states %q from %[[S]]#1 orders(1 to 2) weights [1.000000e+00, 0.000000e+00] chunk(64)
 taylor.function @one_sided.forward of @one_sided("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !column, "input:r" %r: !row) sources [projection, projection, projection, projection, projection] {
   %n = taylor.pairwise { s = dot(%q, %k) w = select(%c < 0.0, s * s, s) / %r } visible(u <= t) -> rows(w, %v) : !q, !k, !column, !row, !v -> !o

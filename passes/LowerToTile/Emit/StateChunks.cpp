@@ -65,6 +65,14 @@ std::pair<Value, Value> StateChunks::keysOf(Value slot) {
   return {first, past};
 }
 
+Value StateChunks::hasKeys(Value slot) {
+  Location loc = emitter.loc;
+  auto [first, past] = keysOf(slot);
+  if (opposite)
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, first, emitter.size(AxisRole::Key));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, past, emitter.constant(0));
+}
+
 Value StateChunks::slotOf(AxisRef token, Value index) {
   Location loc = emitter.loc;
   Value chunk = emitter.constant(size);
@@ -88,7 +96,12 @@ SmallVector<Value> StateChunks::forSlots(AxisRef token, const Frame &frame, Valu
   Value first = slotOf(token, frame.start(token));
   if (token == AxisRole::Query) {
     at.indices[TileEmitter::kChunkAxis] = first;
-    return body(at, carried);
+    if (!withStates)
+      return body(at, carried);
+    Value times =
+        arith::SelectOp::create(builder, loc, hasKeys(first), emitter.constant(1), emitter.constant(0));
+    return emitter.loop(emitter.constant(0), times, 1, carried,
+                        [&](Value, ValueRange carried) { return body(at, carried); });
   }
   Value last = slotOf(token, emitter.lastKey(frame));
   if (opposite)

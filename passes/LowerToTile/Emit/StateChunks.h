@@ -34,8 +34,9 @@ public:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {
     return forSlots(token, frame, carried, /*withStates=*/false, body);
   }
-  /// Like forSlots, without slots that have no state: those of keys after which no chunk of queries begins.
-  /// A state of 0 there would be multiplied by the key, which may be NaN.
+  /// Like forSlots, without slots that have no state: those of keys after which no chunk of queries begins,
+  /// and those of queries before whose chunk no key lies (opposite: after it). A state of 0 there would be
+  /// multiplied by the token's own numbers, which may be NaN.
   llvm::SmallVector<mlir::Value> forStates(
       AxisRef token, const Frame &frame, mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {
@@ -50,6 +51,8 @@ private:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
   /// The keys whose slot it is: the first, and the one past the last, which may lie after all keys.
   std::pair<mlir::Value, mlir::Value> keysOf(mlir::Value slot);
+  /// Whether any key lies in what a state over keys sums, or in the slots before it (opposite: after it).
+  mlir::Value hasKeys(mlir::Value slot);
   /// The slot that the reader at a token reads; below 0, or their count, where there is none.
   mlir::Value slotOf(AxisRef token, mlir::Value index);
 
