@@ -60,22 +60,17 @@ TargetProblem Driver::getProblem() const {
 }
 
 /// What calls hand on, and the functions that decode, where they are asked for.
-void Driver::planCalls(OpPassManager &manager) {
-  int64_t block = chooseStateBlock(targets, getProblem());
-  std::optional<PlanStatesPassOptions> states;
+CallPlan Driver::chooseCalls() {
+  CallPlan plan;
   if (options.form == FormChoice::Recurrent)
-    states = {CarryMode::Recurrent, block};
+    plan.carry = CarryMode::Recurrent;
   else if (options.states)
-    states = {CarryMode::Pieces, block};
-  std::optional<PlanStepsPassOptions> steps;
-  if (options.decode) {
-    steps.emplace();
-    steps->decode = *options.decode;
-    steps->requiresStates = options.states;
-    steps->block = block;
-    steps->channels = options.getHeadDim() + options.getValueDim();
-  }
-  taylor::planCalls(manager, states, steps);
+    plan.carry = CarryMode::Pieces;
+  plan.decode = options.decode;
+  plan.requiresStates = options.states;
+  plan.block = chooseStateBlock(targets, getProblem());
+  plan.channels = options.getHeadDim() + options.getValueDim();
+  return plan;
 }
 
 /// Functions on arrays.
@@ -88,7 +83,7 @@ LogicalResult Driver::lowerToPairwise() {
     return failure();
   std::tie(widestKey, widestValue) = findWidest(*module);
   auto build = [&](OpPassManager &manager) {
-    planCalls(manager);
+    planCalls(manager, chooseCalls());
     buildSpecializedToPairsPipeline(manager);
     declareInterface(manager);
     buildPairsToPairwisePipeline(manager, /*forwardOnly=*/!options.hasBackward());

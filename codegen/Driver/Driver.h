@@ -17,6 +17,8 @@
 
 namespace taylor {
 
+struct CallPlan;
+
 /// What a compilation gives: the text of a level; for an explanation a page of all levels (HTML); for an
 /// artifact the bytes of the shared object.
 struct Compilation {
@@ -54,7 +56,7 @@ private:
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
   TargetProblem getProblem() const;
-  void planCalls(mlir::OpPassManager &manager);
+  CallPlan chooseCalls();
   void declareInterface(mlir::OpPassManager &manager);
   /// `onKernels` sees the functions with their kernels (`fusion.kernel`), before there are programs.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>

@@ -69,10 +69,19 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                              llvm::cl::init(kMostTokensOfStates)};
 };
 
-/// What calls hand on, taylor-plan-states, and the functions that decode, taylor-plan-steps: each where it is
-/// asked for.
-void planCalls(mlir::OpPassManager &manager, std::optional<PlanStatesPassOptions> states,
-               std::optional<PlanStepsPassOptions> steps);
+/// What calls hand on (taylor-plan-states), and the functions that decode (taylor-plan-steps); null: none.
+struct CallPlan {
+  std::optional<CarryMode> carry;
+  std::optional<Decode> decode;
+  /// No step over all keys.
+  bool requiresStates = false;
+  /// Features of a state that lie together.
+  int64_t block = 1;
+  /// Numbers of one key and its value, which states are compared with.
+  int64_t channels = 128;
+  int64_t mostTokens = kMostTokensOfStates;
+};
+void planCalls(mlir::OpPassManager &manager, const CallPlan &plan);
 
 /// From a specialised specification to its functions, and those that decode: taylor-plan-states where they
 /// carry states, taylor-plan-steps, taylor-to-pairwise, taylor-name-steps.

@@ -11,21 +11,19 @@
 using namespace mlir;
 using namespace taylor;
 
-void taylor::planCalls(OpPassManager &manager, std::optional<PlanStatesPassOptions> states,
-                       std::optional<PlanStepsPassOptions> steps) {
-  if (states)
-    manager.addPass(createPlanStatesPass(*states));
-  if (steps)
-    manager.addPass(createPlanStepsPass(*steps));
+void taylor::planCalls(OpPassManager &manager, const CallPlan &plan) {
+  if (plan.carry)
+    manager.addPass(createPlanStatesPass({*plan.carry, plan.block}));
+  if (plan.decode)
+    manager.addPass(
+        createPlanStepsPass({*plan.decode, plan.requiresStates, plan.block, plan.channels, plan.mostTokens}));
 }
 
 void taylor::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  std::optional<PlanStatesPassOptions> states;
+  CallPlan plan{{}, options.decode, options.states, options.block, options.channels, options.mostTokens};
   if (options.states)
-    states = {CarryMode::Pieces, options.block};
-  PlanStepsPassOptions steps{options.decode, options.states, options.block, options.channels,
-                             options.mostTokens};
-  planCalls(manager, states, steps);
+    plan.carry = CarryMode::Pieces;
+  planCalls(manager, plan);
   buildSpecializedToPairsPipeline(manager);
   buildPairsToPairwisePipeline(manager);
   manager.addPass(createNameStepsPass());
