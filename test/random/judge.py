@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs taylor-run on a case and says what came of it."""
+import dataclasses
 import itertools
+import math
 import os
 import pathlib
 import re
@@ -17,10 +19,13 @@ from cases import REFUSED, run_cases
 NO_KEY = "expected a mask by which a query sees some key, but "
 # Of a processor, for each program that a run starts: other work on the machine does not count. What sleeps is ended later.
 SECONDS, SECONDS_ASLEEP = 120, 1800
+# What is allowed is a multiple of eager code's error, and both errors are chance: of the thousands of results of an hour a few pass it by a little. So a result
+# that is less than this many times what is allowed is compared again, for so many other draws of the inputs. A fault fails there too.
+MOST_BY_CHANCE, OTHER_DRAWS = 1.5, 8
 
 
 class Verdict(NamedTuple):
-    kind: str      # passed, refused, failed
+    kind: str      # passed, over by chance, refused, failed
     reason: str    # the same for the same cause: numbers and names are taken out
     output: str
 
@@ -54,6 +59,16 @@ def judge(status, output):
     return Verdict("failed", normal(message), output)
 
 
+def excess(output):
+    """The largest error by what is allowed, among the results that fail; infinite where anything else fails."""
+    most = 0.0
+    for line in output.splitlines():
+        if "FAILED" in line:
+            compared = re.fullmatch(r".*?\s{2,}(\d\.\d+e[+-]\d+)\s+(\d\.\d+e[+-]\d+)\s+\S+\s+\S+\s+FAILED", line.rstrip())
+            most = max(most, float(compared[1]) / float(compared[2])) if compared and float(compared[2]) > 0 else math.inf
+    return most
+
+
 def limited(runs, *command):
     return ["sh", "-c", f'ulimit -S -t {SECONDS * runs}; exec "$0" "$@"', *command]
 
@@ -75,11 +90,23 @@ class Judge:
         try:
             results = run_cases(limited(len(runs), self.program, path), lines, env=self.environment, timeout=SECONDS_ASLEEP)
             output = [result.output.replace(path, "FILE") for result in results]
-            return [judge(0, text) if result.passed else self.run(case, run) for run, result, text in zip(runs, results, output)]
+            verdicts = [judge(0, text) if result.passed else self.run(case, run) for run, result, text in zip(runs, results, output)]
         except subprocess.TimeoutExpired:
-            return [self.run(case, run) for run in runs]
+            verdicts = [self.run(case, run) for run in runs]
         finally:
             os.remove(path)
+        return [self.judge_again(case, run, verdict) for run, verdict in zip(runs, verdicts)]
+
+    def judge_again(self, case, run, verdict):
+        """The verdict; `over by chance` where a result is a little more off than allowed, and for no other draw of the inputs."""
+        if verdict.kind != "failed" or verdict.reason != "wrong" or excess(verdict.output) >= MOST_BY_CHANCE:
+            return verdict
+        seeds = [a for a in case.runs[run] if a.startswith("--seed=")]
+        for draw in range(1, OTHER_DRAWS + 1):
+            redrawn = [*case.runs[run], *(f"{seed}{draw:03}" for seed in seeds)]  # the last one counts
+            if self.run(dataclasses.replace(case, runs={run: redrawn}), run).kind != "passed":
+                return verdict
+        return Verdict("over by chance", f"{excess(verdict.output):.2f} times what is allowed, and not for {OTHER_DRAWS} other draws of the inputs", verdict.output)
 
     def run(self, case, run):
         path = os.path.join(self.folder, f"{next(self.numbers)}.mlir")

@@ -74,12 +74,14 @@ class Session:
         wanted = self.wanted(case)
         for run, verdict in zip(wanted, self.judge.run_all(case, wanted)):
             with self.lock:
-                counts = self.tally.setdefault(run, {"passed": 0, "refused": 0, "failed": 0})
+                counts = self.tally.setdefault(run, {"passed": 0, "over by chance": 0, "refused": 0, "failed": 0})
                 counts[verdict.kind] += 1
                 if verdict.kind == "refused":
                     self.refusals[verdict.reason] = self.refusals.get(verdict.reason, 0) + 1
             if verdict.kind == "failed":
                 self.report(case, run, verdict)
+            elif verdict.kind == "over by chance":
+                print(f"over by chance: seed {case.seed}, {run}: {verdict.reason}", flush=True)
         with self.lock:
             self.specifications += 1
 
@@ -135,11 +137,11 @@ class Session:
             print(f"refused {count} times: {reason}")
         for (run, reason), seeds in self.failures.items():
             print(f"{run} failed: {reason}: seeds {' '.join(map(str, seeds))}")
-        total = {kind: sum(counts[kind] for counts in self.tally.values()) for kind in ("passed", "refused", "failed")}
+        total = {kind: sum(counts[kind] for counts in self.tally.values()) for kind in ("passed", "over by chance", "refused", "failed")}
         runs = sum(total.values())
         share = 100 * total["refused"] / max(1, runs)
         print(f"{self.specifications} specifications from seed {self.options['seed']} on, {runs} runs: {total['passed']} passed, "
-              f"{total['refused']} refused ({share:.0f} %), {total['failed']} failed")
+              f"{total['over by chance']} over by chance, {total['refused']} refused ({share:.0f} %), {total['failed']} failed")
         return total
 
 
