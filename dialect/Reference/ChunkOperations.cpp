@@ -58,7 +58,8 @@ int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) 
 struct ChunkNumbers {
   ChunkNumbers(const Environment &environment, int64_t chunk, bool opposite)
       : chunk(chunk), offset(environment.offset),
-        count(chunk ? (environment.sizeOf(AxisRole::Query) + chunk - 1) / chunk : 1), opposite(opposite) {}
+        count(chunk ? (environment.sizeOf(AxisRole::Query) + chunk - 1) / chunk : 1),
+        keys(environment.sizeOf(AxisRole::Key)), opposite(opposite) {}
 
   /// The state that a token reads, which is also where it is added: the first or the last of those that it
   /// belongs to. Below 0 or from `count` on there is none.
@@ -71,13 +72,20 @@ struct ChunkNumbers {
     return opposite ? std::min(number, count) - 1 : std::max<int64_t>(number + 1, 0);
   }
   bool hasSlot(int64_t slot) const { return slot >= 0 && slot < count; }
+  /// Whether a reader at a token reads that state: a query before whose chunk no key lies (opposite: after
+  /// it) does not.
+  bool isRead(AxisRef token, int64_t slot) const {
+    if (!hasSlot(slot) || !chunk || token == AxisRole::Key)
+      return hasSlot(slot);
+    return opposite ? offset + (slot + 1) * chunk < keys : offset + slot * chunk > 0;
+  }
 
   /// The key before the queries of a chunk (opposite: the last of it), or the nearest there is.
   int64_t edgeKey(int64_t slot, int64_t keys) const {
     return std::max<int64_t>(std::min(offset + (slot + opposite) * chunk, keys) - 1, 0);
   }
 
-  int64_t chunk, offset, count;
+  int64_t chunk, offset, count, keys;
   bool opposite;
 };
 
@@ -294,7 +302,7 @@ static FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, ArrayRef<Evaluat
   TokenLoop loop(arrays, token, environment);
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
     int64_t chunk = chunks.slotOf(token, loop.token(point));
-    if (!chunks.hasSlot(chunk) || !isOwn(own, loop.shape, point))
+    if (!chunks.isRead(token, chunk) || !isOwn(own, loop.shape, point))
       return;
     std::vector<Real> x = readVector(*operands[0].array, loop.shape, point);
     for (auto [number, result] : llvm::enumerate(results)) {
@@ -332,7 +340,7 @@ static FailureOr<Evaluated> evaluateContractStates(ContractStatesOp op, ArrayRef
   TokenLoop loop(arrays, token, environment);
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
     int64_t chunk = chunks.slotOf(token, loop.token(point));
-    if (!chunks.hasSlot(chunk) || !isOwn(own, loop.shape, point))
+    if (!chunks.isRead(token, chunk) || !isOwn(own, loop.shape, point))
       return;
     std::vector<Real> x = readVector(*operands[0].array, loop.shape, point), dx(x.size(), 0);
     std::vector<Real> cotangents(features.size(), 0);

@@ -102,7 +102,8 @@ def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegment
     over n of weights[n - first] s^n. One result per state; a state without channel gives a result
     without one. x with u reads states over queries; with `opposite`, the states are `opposite` too.
     `into` is there for all states or for none. A key after which no chunk of queries begins reads
-    no state: y is `into` alone, or 0, also where x is NaN.
+    no state, and neither does a query before whose chunk no key lies (`opposite`: after it): y is
+    `into` alone, or 0, also where x is NaN.
 
     With `own(%O)`, O over the reader's tokens, y is `into` alone where O is 0, even if the states
     hold NaN: they are of another document there. It requires `chunk`.
@@ -136,7 +137,7 @@ def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperan
     for states H_j and values g_j over the reader's tokens, weight(f) as in `taylor.read_states`.
     That is the sum over the keys u of p'(<x[t], k[u]>) (sum over j of <v_j[u], g_j[t]>) k[u], which
     is the score's derivative contracted with k. A state without channel has a value without one.
-    `own`, and keys that read no state, are as in `taylor.read_states`.
+    `own`, and tokens that read no state, are as in `taylor.read_states`.
 
     ```mlir
     %dq = taylor.contract_states %q from %H, %z with %g, %h orders(1 to 2) weights [0.125, 0.0078125] chunk(512)

@@ -20,7 +20,7 @@ def shrink(judge, case, run, verdict):
         smaller = generate(case.seed, given)
         if run not in smaller.runs:
             return False
-        other = judge.run(smaller, run)
+        other = judge.judge_again(smaller, run, judge.run(smaller, run))
         if (other.kind, other.reason) != (verdict.kind, verdict.reason):
             return False
         # Decisions that are no longer asked for are dropped.

@@ -77,10 +77,11 @@ struct CallPlan {
   bool requiresStates = false;
   /// Features of a state that lie together.
   int64_t block = 1;
-  /// Numbers of one key and its value, which states are compared with.
+  /// Numbers of one key and its value, which states are compared with; 0: any states do.
   int64_t channels = 128;
   int64_t mostTokens = kMostTokensOfStates;
 };
+/// Adds the passes that do so, to a pipeline on specialised specifications.
 void planCalls(mlir::OpPassManager &manager, const CallPlan &plan);
 
 /// From a specialised specification to its functions, and those that decode: taylor-plan-states where they

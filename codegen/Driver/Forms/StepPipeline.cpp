@@ -20,9 +20,14 @@ void taylor::planCalls(OpPassManager &manager, const CallPlan &plan) {
 }
 
 void taylor::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  CallPlan plan{{}, options.decode, options.states, options.block, options.channels, options.mostTokens};
+  CallPlan plan;
   if (options.states)
     plan.carry = CarryMode::Pieces;
+  plan.decode = options.decode;
+  plan.requiresStates = options.states;
+  plan.block = options.block;
+  plan.channels = options.channels;
+  plan.mostTokens = options.mostTokens;
   planCalls(manager, plan);
   buildSpecializedToPairsPipeline(manager);
   buildPairsToPairwisePipeline(manager);

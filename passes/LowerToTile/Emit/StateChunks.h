@@ -28,7 +28,7 @@ public:
   /// First token of the frame's chunk, and the one past its last.
   std::pair<mlir::Value, mlir::Value> tokensOf(AxisRef token, const Frame &frame);
   /// Calls `body` for each slot that tokens of the frame read, and keeps of what it makes of `carried` what
-  /// belongs to tokens of that slot. A block of queries reads one slot, one of keys one or two.
+  /// belongs to tokens of that slot. A block of queries has one slot, one of keys one or two.
   llvm::SmallVector<mlir::Value> forSlots(
       AxisRef token, const Frame &frame, mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {
@@ -51,7 +51,7 @@ private:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
   /// The keys whose slot it is: the first, and the one past the last, which may lie after all keys.
   std::pair<mlir::Value, mlir::Value> keysOf(mlir::Value slot);
-  /// Whether any key lies in what a state over keys sums, or in the slots before it (opposite: after it).
+  /// Whether a state over keys holds any: keys of its slot or of one before it (opposite: after it).
   mlir::Value hasKeys(mlir::Value slot);
   /// The slot that the reader at a token reads; below 0, or their count, where there is none.
   mlir::Value slotOf(AxisRef token, mlir::Value index);

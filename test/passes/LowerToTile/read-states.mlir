@@ -9,8 +9,9 @@
 !row = !taylor.array<[b, h, t], f32>
 !H = !taylor.array<[b, g, f = 6, e = 5], f32>
 !mass = !taylor.array<[b, g, f = 6], f32>
+!chunks = !taylor.array<[b, g, t, f = 6, e = 5], f32>
 
-// CHECK-LABEL: tile.program @forward
+// CHECK-LABEL: tile.program @f.forward
 // CHECK:       tile.kernel @states
 // CHECK:         tile.dot {{.*}} over(u) into %
 // CHECK:       tile.kernel
@@ -26,4 +27,21 @@ taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   %n, %z = taylor.read_states %q from %H, %Z orders(0 to 2) weights [1.0, 1.0, 0.5] : (!q, !H, !mass) -> (!o, !row)
   %o = taylor.map %n / %z : !o, !row
   taylor.yield "output:o" %o : !o
+}
+
+// A block of queries before whose chunk no key lies reads nothing: a state of 0 times a query that is NaN is NaN.
+// CHECK-LABEL: tile.program @chunks.forward
+// CHECK:       tile.kernel @rows
+// CHECK:         %[[CHUNK:[0-9]+]] = arith.floordivsi
+// CHECK:         %[[OFFSET:[0-9]+]] = tile.size "offset"
+// CHECK:         %[[FIRST:[0-9]+]] = arith.muli %[[CHUNK]]
+// CHECK-NEXT:    %[[PAST:[0-9]+]] = arith.addi %[[OFFSET]], %[[FIRST]]
+// CHECK:         %[[READS:[0-9]+]] = arith.cmpi sgt, %[[PAST]], %c0
+// CHECK:         %[[TIMES:[0-9]+]] = arith.select %[[READS]], %c1{{.*}}, %c0
+// CHECK:         scf.for %{{.*}} = %c0{{.*}} to %[[TIMES]] step %c1
+// CHECK:           tile.expand
+taylor.function @chunks.forward of @chunks("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  %H = taylor.states %k, %v orders(0 to 2) chunk(16) : (!k, !v) -> !chunks
+  %n = taylor.read_states %q from %H orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(16) : (!q, !chunks) -> !o
+  taylor.yield "output:o" %n : !o
 }
