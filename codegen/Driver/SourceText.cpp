@@ -31,6 +31,10 @@ public:
       char c = text[at];
       if (std::optional<TextFault> found = nest(c, all))
         return found;
+      if (isArrayOfIndices())
+        return fault(
+            "unsupported element type of array<..>; write the name of an integer or float type, such as "
+            "array<i64: 1>");
       if (all && c == '#' && isComment())
         return fault("unsupported comment after '#'; write // before a comment");
       if (all && c == '!')
@@ -133,6 +137,31 @@ private:
     return std::nullopt;
   }
 
+  /// Whether the attribute array<index: ..> begins here: MLIR asks for the bits of the type, and an index has
+  /// none. The name of a type may stand for it.
+  bool isArrayOfIndices() const {
+    bool isInside = at > 0 && (llvm::isAlnum(text[at - 1]) || StringRef("_$.!#%@^").contains(text[at - 1]));
+    StringRef rest = text.substr(at);
+    if (isInside || !rest.consume_front("array"))
+      return false;
+    rest = pastSpace(rest);
+    if (!rest.consume_front("<"))
+      return false;
+    rest = pastSpace(rest);
+    StringRef name =
+        rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
+    return name == "index" || rest.starts_with("!");
+  }
+
+  static StringRef pastSpace(StringRef rest) {
+    while (true) {
+      rest = rest.ltrim();
+      if (!rest.starts_with("//"))
+        return rest;
+      rest = rest.substr(rest.find('\n'));
+    }
+  }
+
   /// Whether a '#' begins a comment, as in Python, and not the name of an attribute.
   bool isComment() const {
     StringRef rest = text.substr(at + 1);
@@ -179,7 +208,7 @@ private:
 
 } // namespace
 
-std::optional<TextFault> taylor::findDeepNesting(StringRef text) { return TextScan(text).run(/*all=*/false); }
+std::optional<TextFault> taylor::findFatalFault(StringRef text) { return TextScan(text).run(/*all=*/false); }
 
 std::optional<TextFault> taylor::findTextFault(StringRef text) { return TextScan(text).run(/*all=*/true); }
 

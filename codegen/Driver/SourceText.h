@@ -18,11 +18,13 @@ struct TextFault {
   std::string message;
 };
 
-/// Brackets that are nested too deeply: the parser calls itself for each, and would leave its stack.
-std::optional<TextFault> findDeepNesting(llvm::StringRef text);
+/// What MLIR's parser does not survive: brackets that are nested too deeply, for each of which it calls
+/// itself and would leave its stack, and an attribute array<index: ..>.
+std::optional<TextFault> findFatalFault(llvm::StringRef text);
 
-/// What a text of a user has: deep nesting, a mark of byte order, comments after '#', a closing brace too
-/// many or too few, a number that begins with its point, the name of a type that no line before defines.
+/// What a text of a user has: what findFatalFault finds, a mark of byte order, comments after '#', a closing
+/// brace too many or too few, a number that begins with its point, the name of a type that no line before
+/// defines.
 std::optional<TextFault> findTextFault(llvm::StringRef text);
 
 /// Messages of `sources` then quote at most 200 columns of a line, those around the place: a text in one line

@@ -57,7 +57,7 @@ static llvm::LogicalResult run(llvm::StringRef input, llvm::StringRef output,
   std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &error);
   if (!file)
     return fail();
-  if (std::optional<taylor::TextFault> fault = taylor::findDeepNesting(file->getBuffer())) {
+  if (std::optional<taylor::TextFault> fault = taylor::findFatalFault(file->getBuffer())) {
     llvm::errs() << input << ":" << fault->line << ":" << fault->column << ": error: " << fault->message
                  << "\n";
     return mlir::failure();

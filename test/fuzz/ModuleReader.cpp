@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/fuzz/ModuleReader.h"
 
+#include "codegen/Driver/SourceText.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -9,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
+using namespace taylor;
 using namespace taylor::fuzz;
 
 namespace {
@@ -59,6 +61,9 @@ OwningOpRef<ModuleOp> ModuleReader::read(llvm::StringRef text) {
     module = parseSourceString<ModuleOp>(source, context.get(), "fuzz");
     return bool(module);
   };
+  // No program of ours hands such a text to MLIR's parser.
+  if (findFatalFault(text))
+    return nullptr;
   std::string source = text.str(); // ends in a zero byte, as the programs' do
   if (!attempt("the text", [&] { return parse(source); }))
     return nullptr;

@@ -101,10 +101,22 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
       if (!digit.isReplica() && digit.stride < 1)
         return emitError() << "expected a positive stride of axis '" << digit.axis.getValue() << "', but got "
                            << digit.stride;
-  for (const Digit &digit : registers)
+  // More than any machine shares; so products of all digits' numbers are numbers, too.
+  constexpr int64_t kMostElements = 1 << 20;
+  int64_t elements = 1;
+  for (const Digit &digit : registers) {
     if (digit.isReplica() || digit.count < 1 || digit.stride < 1)
       return emitError() << "expected an axis, a positive stride and a positive count for each digit of a "
                             "register number";
+    if (digit.count > kMostElements / elements)
+      return emitError() << "expected at most " << kMostElements << " elements of a thread, but got more";
+    elements *= digit.count;
+  }
+  for (ArrayRef<Digit> digits : {lanes, warps, registers})
+    for (const Digit &digit : digits)
+      if (digit.stride > kMostElements)
+        return emitError() << "expected a stride of at most " << kMostElements << " of axis '"
+                           << digit.axis.getValue() << "', but got " << digit.stride;
   return success();
 }
 

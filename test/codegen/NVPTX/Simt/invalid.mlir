@@ -10,6 +10,16 @@ func.func private @registers(!tile.tile<[t = 32], f32, #simt.layout<lane = [_, _
 
 // -----
 
+// expected-error @+1 {{expected at most 1048576 elements of a thread, but got more}}
+func.func private @many_registers(!tile.tile<[t = 32], f32, #simt.layout<lane = [_, _, _, _, _], warp = [], register = [t:1*8, t:8*9223372036854775807]>>)
+
+// -----
+
+// expected-error @+1 {{expected a stride of at most 1048576 of axis 't', but got 9223372036854775807}}
+func.func private @large_stride(!tile.tile<[t = 32], f32, #simt.layout<lane = [t:9223372036854775807, _, _, _, _], warp = [], register = [t:1*2]>>)
+
+// -----
+
 // expected-error @+1 {{expected swizzle = 32, 64 or 128, but got 16}}
 func.func private @swizzle(!simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 16>)
 
