@@ -148,7 +148,7 @@ assert session.change(URI, version + 1, GOOD) == []
 
 # Each message that taylor-opt's tests of formulas and local operations expect comes as one diagnostic, and without the operation in generic form.
 count = 0
-for name in ("formulas-invalid", "local-invalid"):
+for name in ("formulas-invalid", "local-invalid", "token-operations-invalid"):
     for part in (INVALID / f"{name}.mlir").read_text(encoding="utf-8").split("// -----\n"):
         uri, expected = f"file:///{name}/{count}.mlir", re.findall(r"expected-error @\S+ {{(.*)}}", part)
         found = session.open(uri, part)
