@@ -91,6 +91,6 @@ SmallVector<AxisRef> taylor::axesToSum(ArrayType domain, ArrayType operand) {
   return axes;
 }
 
-Value taylor::buildAsked(OpBuilder &builder, Location loc, Value cotangent, Value product) {
-  return buildOrZero(builder, loc, buildIsNonzero(builder, loc, cotangent), product);
+Value taylor::buildAsked(OpBuilder &builder, Location loc, Value factor, Value product) {
+  return buildOrZero(builder, loc, buildIsNonzero(builder, loc, factor), product);
 }

@@ -28,10 +28,9 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>> differentiateScalars(mlir::OpBui
 /// The adjoint of reading an array of type `operand` at every point of `domain`: the axes to sum.
 llvm::SmallVector<AxisRef> axesToSum(ArrayType domain, ArrayType operand);
 
-/// A product with a cotangent, and 0 where that is 0: nothing is asked there. A key that no query sees may be
-/// NaN, and 0 times NaN is NaN.
-mlir::Value buildAsked(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value cotangent,
-                       mlir::Value product);
+/// A product with a cotangent or with what is read of a state, and 0 where that factor is 0: nothing is asked
+/// there. The token may be NaN (a key that no query sees, a query that sees none), and 0 times NaN is NaN.
+mlir::Value buildAsked(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value factor, mlir::Value product);
 
 } // namespace taylor
 

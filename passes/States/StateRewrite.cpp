@@ -472,19 +472,16 @@ void StateRewrite::addRead(const Piece &piece, Value term, llvm::MapVector<int64
   // With chunks a token may read nothing: a key after which no chunk of queries begins, a query before whose
   // chunk no key lies (opposite: after it). It may be NaN, so what multiplies a read of 0 is 0.
   bool mayReadNothing = chunk;
-  auto ifRead = [](OpBuilder &b, Location where, Value read, Value product) {
-    return buildOrZero(b, where, buildIsNonzero(b, where, read), product);
-  };
   if (piece.array) // <the reader's array, what it reads>
     term = buildReduce(builder, loc, Reduction::Sum, {channelOf(arrayTypeOf(piece.array))},
                        {piece.array, term}, {}, [&](OpBuilder &b, Location where, ValueRange x) {
                          Value product = arith::MulFOp::create(b, where, x[0], x[1]);
-                         return mayReadNothing ? ifRead(b, where, x[1], product) : product;
+                         return mayReadNothing ? buildAsked(b, where, x[1], product) : product;
                        });
   Value product = buildProduct(piece.factors, {term, readerDecay});
   if (mayReadNothing && product != term)
-    product = buildMap(builder, loc, {product, term}, {}, [&](OpBuilder &b, Location where, ValueRange x) {
-      return ifRead(b, where, x[1], x[0]);
+    product = buildMap(builder, loc, {product, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
+      return buildAsked(b, where, x[1], x[0]);
     });
   add(within, piece.result, keepOwn(product, readerOwn));
 }
