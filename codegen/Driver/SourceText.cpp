@@ -17,6 +17,9 @@ namespace {
 /// at 1000, and say so in the same words.
 constexpr size_t kMostLevels = 256, kMostParentheses = 1500;
 
+/// A character of a name; the points between a dialect and what it names are not.
+bool isOfName(char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; }
+
 /// Goes through a text, past comments and strings.
 class TextScan {
 public:
@@ -140,7 +143,7 @@ private:
   /// Whether the attribute array<index: ..> begins here: MLIR asks for the bits of the type, and an index has
   /// none. The name of a type may stand for it.
   bool isArrayOfIndices() const {
-    bool isInside = at > 0 && (llvm::isAlnum(text[at - 1]) || StringRef("_$.!#%@^").contains(text[at - 1]));
+    bool isInside = at > 0 && (isOfName(text[at - 1]) || StringRef(".!#%@^").contains(text[at - 1]));
     StringRef rest = text.substr(at);
     if (isInside || !rest.consume_front("array"))
       return false;
@@ -148,8 +151,7 @@ private:
     if (!rest.consume_front("<"))
       return false;
     rest = pastSpace(rest);
-    StringRef name =
-        rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
+    StringRef name = rest.take_while([](char c) { return isOfName(c) || c == '.'; });
     return name == "index" || rest.starts_with("!");
   }
 
@@ -169,9 +171,9 @@ private:
     if (rest.empty() || rest.starts_with("-}") || (at > 0 && text[at - 1] == '-'))
       return false;
     if (!llvm::isAlpha(rest.front()) && rest.front() != '_' && rest.front() != '"')
-      return !(at > 0 && (llvm::isAlnum(text[at - 1]) || text[at - 1] == '_')); // not %results#1
+      return !(at > 0 && isOfName(text[at - 1])); // not %results#1
     // A line that begins with a name and goes on with a word is prose.
-    StringRef after = rest.drop_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    StringRef after = rest.drop_while(isOfName);
     return isLineEmpty && after.ltrim(" \t").size() != after.size() &&
            llvm::isAlnum(after.ltrim(" \t").empty() ? ' ' : after.ltrim(" \t").front());
   }
@@ -179,7 +181,7 @@ private:
   /// The name of a type at a '!': before a '=' it is defined, elsewhere it must have been.
   std::optional<TextFault> nameType() {
     StringRef rest = text.substr(at + 1);
-    StringRef name = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; });
+    StringRef name = rest.take_while(isOfName);
     StringRef after = rest.substr(name.size());
     // Types of a dialect have its name before a point or parameters.
     if (name.empty() || after.starts_with(".") || after.starts_with("<"))
@@ -194,7 +196,7 @@ private:
 
   /// Whether a point begins a number, as in `.5`.
   bool isNumber() const {
-    bool isInside = at > 0 && (llvm::isAlnum(text[at - 1]) || StringRef("_$.%\")>").contains(text[at - 1]));
+    bool isInside = at > 0 && (isOfName(text[at - 1]) || StringRef(".%\")>").contains(text[at - 1]));
     return !isInside && at + 1 < text.size() && llvm::isDigit(text[at + 1]);
   }
 

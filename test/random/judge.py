@@ -105,7 +105,7 @@ class Judge:
 
     def judge_again(self, case, run, verdict):
         """The verdict; `over by chance` where a result is a little more off than allowed, and for no other draw of the inputs."""
-        if verdict.kind != "failed" or verdict.reason != "wrong" or excess(verdict.output) >= MOST_BY_CHANCE:
+        if verdict.kind != "failed" or verdict.reason != "wrong" or (over := excess(verdict.output)) >= MOST_BY_CHANCE:
             return verdict
         seeds, largest = [a for a in case.runs[run] if a.startswith("--seed=")], 0.0
         for draw in range(1, OTHER_DRAWS + 1):
@@ -114,8 +114,7 @@ class Judge:
             if other.kind != "passed":
                 return verdict
             largest = max(largest, excess(other.output, "ok"))
-        return Verdict("over by chance", f"{excess(verdict.output):.2f} times what is allowed; {OTHER_DRAWS} other draws of the inputs pass, with {largest:.2f} at most",
-                       verdict.output)
+        return Verdict("over by chance", f"{over:.2f} times what is allowed; {OTHER_DRAWS} other draws of the inputs pass, with {largest:.2f} at most", verdict.output)
 
     def run(self, case, run):
         path = os.path.join(self.folder, f"{next(self.numbers)}.mlir")
