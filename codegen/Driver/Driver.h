@@ -27,6 +27,13 @@ struct Compilation {
   std::string manifest;
 };
 
+/// Why there are no targets: one is unknown or named twice, or it is known and refuses (TAYLOR_REFUSED) what
+/// is asked of it.
+struct TargetFault {
+  std::string message;
+  bool isRefusal = false;
+};
+
 /// One specification on its way down. Errors are diagnostics of the context, at the place that caused them;
 /// `chooseTargets` comes first, since an option has no place.
 class Driver {
@@ -37,9 +44,9 @@ public:
   Driver(mlir::MLIRContext &context, CompileOptions options)
       : context(context), options(std::move(options)) {}
 
-  /// The options' targets: for which machines `compile` makes tiles and code. A message where one is unknown
-  /// or named twice, or cannot do what the options and the emission ask for.
-  std::string chooseTargets(Emission emission);
+  /// The options' targets: for which machines `compile` makes tiles and code. Nothing where all of them are
+  /// known and can do what the options and the emission ask for.
+  std::optional<TargetFault> chooseTargets(Emission emission);
   /// Parses `text`, keeps the specification that the options name, and sets its parameters and mask.
   mlir::LogicalResult load(llvm::StringRef text, llvm::StringRef fileName);
   mlir::FailureOr<Compilation> compile(Emission emission);

@@ -59,22 +59,22 @@ std::string Driver::checkTarget(const Target &target, Emission emission) {
   return message.empty() ? target.check(getProblem()) : message;
 }
 
-std::string Driver::chooseTargets(Emission emission) {
+std::optional<TargetFault> Driver::chooseTargets(Emission emission) {
   llvm::StringSet<> given;
   if (options.targets.empty())
     options.targets = {"native"};
   for (const std::string &name : options.targets) {
     if (!given.insert(name).second)
-      return "expected each target once, but got '" + name + "' twice";
+      return TargetFault{"expected each target once, but got '" + name + "' twice"};
     std::string error;
     std::unique_ptr<Target> target = makeTarget(name, error);
-    if (target)
-      error = checkTarget(*target, emission);
-    if (!error.empty())
-      return error;
+    if (!target)
+      return TargetFault{error};
+    if (std::string message = checkTarget(*target, emission); !message.empty())
+      return TargetFault{message, /*isRefusal=*/true};
     // Two GPUs may run the same code.
     if (llvm::none_of(targets, [&](const auto &other) { return other->getName() == target->getName(); }))
       targets.push_back(std::move(target));
   }
-  return "";
+  return std::nullopt;
 }

@@ -162,11 +162,9 @@ LogicalResult runKernels(SpecOp spec, const RunOptions &options, Shared &shared)
   if (failed(problem))
     return failure();
   bool withGradients = options.hasGradients();
-  RefusalWatch watch(spec.getContext());
   FailureOr<Outcome> evaluated = options.device == Device::Tile
                                      ? runTilePrograms(*problem, options, withGradients)
                                      : runKernel(*problem, options, withGradients, shared);
-  shared.isRefused |= watch.isRefused();
   if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
     return failure();
   if (options.printForm) {
@@ -188,19 +186,14 @@ LogicalResult runKernels(SpecOp spec, const RunOptions &options, Shared &shared)
   return success(succeeded(checked) && succeeded(kept));
 }
 
-LogicalResult runOne(const RunOptions &options, MLIRContext *context, Shared &shared) {
-  const std::string &path = options.spec.empty() ? options.functions : options.spec;
-  FailureOr<std::unique_ptr<ModuleFile>> file = parseModule(path, context);
-  if (failed(file))
-    return failure();
-  ModuleOp module = *(*file)->module;
+LogicalResult runModule(ModuleOp module, const RunOptions &options, Shared &shared) {
   FailureOr<SpecOp> spec = selectSpec(module, options.compile.spec);
   if (failed(spec))
     return failure();
   if (!options.functions.empty()) {
     std::unique_ptr<ModuleFile> separate;
     if (!options.spec.empty()) {
-      FailureOr<std::unique_ptr<ModuleFile>> parsed = parseModule(options.functions, context);
+      FailureOr<std::unique_ptr<ModuleFile>> parsed = parseModule(options.functions, module.getContext());
       if (failed(parsed))
         return failure();
       separate = std::move(*parsed);
@@ -213,6 +206,17 @@ LogicalResult runOne(const RunOptions &options, MLIRContext *context, Shared &sh
   if (runsKernels(options.device) || options.device == Device::Tile)
     return runKernels(*spec, options, shared);
   return runReference(*spec, options);
+}
+
+LogicalResult runOne(const RunOptions &options, MLIRContext *context, Shared &shared) {
+  FailureOr<std::unique_ptr<ModuleFile>> file =
+      parseModule(options.spec.empty() ? options.functions : options.spec, context);
+  if (failed(file))
+    return failure();
+  RefusalWatch watch(context); // after the file, whose handler prints
+  LogicalResult done = runModule(*(*file)->module, options, shared);
+  shared.isRefused |= watch.isRefused();
+  return done;
 }
 
 /// The lines of --cases, each with the arguments that stand next to it.

@@ -116,9 +116,9 @@ struct CommandLine {
   llvm::SmallVector<TableOption> table = llvm::to_vector_of<TableOption>(compileOptionTable());
 };
 
-int report(const std::string &message) {
+int report(const std::string &message, int status = 1) {
   llvm::errs() << "taylorc: error: " << message << "\n";
-  return 1;
+  return status;
 }
 
 /// Options as the driver takes them; a message where one is malformed.
@@ -299,8 +299,8 @@ int run(const Request &request, const llvm::MemoryBuffer &text, const std::strin
   Driver driver(context, request.options);
   // PyTorch code and specifications are for any machine.
   if (request.emission != Emission::Torch && request.emission != Emission::Series)
-    if (std::string message = driver.chooseTargets(request.emission); !message.empty())
-      return report(message);
+    if (std::optional<TargetFault> fault = driver.chooseTargets(request.emission))
+      return report(fault->message, fault->isRefusal ? TAYLOR_REFUSED : 1);
   if (std::string message = checkOutputs(request.getOutputs()); !message.empty())
     return report(message);
   SavedStages stages(driver, stagesFolder);

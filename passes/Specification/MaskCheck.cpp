@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialect/Refusal.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Formula.h"
 #include "passes/Specification/MaskConditions.h"
@@ -37,7 +38,8 @@ template <typename Op> LogicalResult checkMask(SpecOp spec, Op op, bool causal, 
   replaceNumbers(*copy, spec.getParameters(), sizes);
   if (!hideEveryPair(copy->getVisible().front().getTerminator()->getOperands(), causal))
     return success();
-  InFlightDiagnostic diagnostic = op->emitError("expected a mask by which a query sees some key, but ");
+  InFlightDiagnostic diagnostic =
+      refuse(op->emitError("expected a mask by which a query sees some key, but "));
   diagnostic << (causal ? "causal and visible(..)" : "visible(..)") << " hide" << (causal ? "" : "s")
              << " every pair";
   std::string parameters = describeParameters(spec, op.getVisible());

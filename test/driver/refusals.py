@@ -34,6 +34,19 @@ expect(REFUSED, "unsupported size(t) with documents: ", "taylorc", out / "querie
 expect(REFUSED, "unsupported array 'w' of 9 axes: ", "taylorc", out / "axes.mlir", "-o", artifact)
 expect(REFUSED, "unsupported for sm_80: --form=long", "taylorc", specs / "softmax.mlir", "--target=sm_80", "--form=long", "-o", artifact)
 expect(REFUSED, "unsupported documents in PyTorch code", "taylorc", specs / "decay-gates.mlir", "--documents", "--emit=torch")
+# One thing is refused with one status, whether an option or the specification asks for it.
+softmax = (specs / "softmax.mlir").read_text()
+(out / "narrow.mlir").write_text(softmax.replace("d]", "d = 20]"))
+for source, size in ((specs / "softmax.mlir", ["--head-dim=20"]), (out / "narrow.mlir", [])):
+    expect(REFUSED, "unsupported for sm_80: --head-dim=20; ", "taylorc", source, *size, "--target=sm_80", "-o", artifact)
+expect(REFUSED, "unsupported for native: --row-sums=atomic", "taylorc", specs / "softmax.mlir", "--row-sums=atomic", "-o", artifact)
+expect(REFUSED, "unsupported for native: --emit=ptx", "taylorc", specs / "softmax.mlir", "--emit=ptx")
+hidden = softmax.replace("causal", "causal visible(t < u)")
+assert hidden != softmax
+(out / "hidden.mlir").write_text(hidden)
+expect(REFUSED, "expected a mask by which a query sees some key", "taylorc", out / "hidden.mlir", "-o", artifact)
+for device in ("cpu", "ptx", "tile", "reference"):
+    expect(REFUSED, "expected a mask by which a query sees some key", "taylor-run", out / "hidden.mlir", "--shape=1,1,4,16", f"--device={device}")
 assert not artifact.exists()
 expect(1, "unsupported target 'vax'", "taylorc", specs / "softmax.mlir", "--target=vax", "-o", artifact)
 words = "!q = !taylor.array<[b, h, t, d]>\ntaylor.spec @x%s(%%q: !q) %s{\n  %%y = taylor.map %%q * 2.0 : !q\n  taylor.yield %%y : !q\n}\n"

@@ -357,7 +357,10 @@ refused(pack("mine", status=1), f"expected an empty folder or one that gpu-check
 assert (work / "mine" / "thesis.tex").exists()
 refused(pack("other", "--bin=/nowhere", status=1), "cannot run /nowhere/taylorc: No such file or directory; ./gpu-check.sh builds it, and --bin names its folder")
 target = pack("other", "--targets=i8086", "--specs=softmax", status=1)
-assert target.stderr.startswith("error: expected at least one kernel, but taylorc made none; the first: unsupported target 'i8086'; expected "), target.stderr
+assert target.stderr.startswith("error: taylorc: error: unsupported target 'i8086'; expected "), target.stderr
 assert target.stderr.count("\n") == 1, target.stderr
+# What taylorc refuses on purpose is noted, kernel by kernel; here it is all of them.
+none = pack("other", "--targets=sm_80", "--types=f16", "--specs=beyond/relu-squared", status=1)
+assert none.stderr.startswith("error: expected at least one kernel, but taylorc made none; the first: expected weights of at most 65504, "), none.stderr
 # The marker of a folder that is half made is enough for the next one to replace it.
 pack("other", "--targets=native", "--types=bf16", "--specs=softmax")

@@ -11,15 +11,26 @@ namespace taylor::trainer {
 
 namespace {
 
-/// The runtime says so where it takes long. What it says of the option --documents has the trainer's name for
-/// it added.
+bool compiles(const taylor::AttentionOptions &options) {
+  try {
+    taylor::Attention attention(options);
+    return true;
+  } catch (const c10::Error &) {
+    return false;
+  }
+}
+
+/// The runtime says so where it takes long. Where it is the documents that do not compile, the message has
+/// the trainer's name for that option added.
 taylor::Attention compile(const taylor::AttentionOptions &options) {
   try {
     return taylor::Attention(options);
   } catch (const c10::Error &error) {
-    std::string message = error.what_without_backtrace();
-    if (!options.documents || message.find("document") == std::string::npos)
+    taylor::AttentionOptions whole = options;
+    whole.documents = false;
+    if (!options.documents || !compiles(whole))
       throw;
+    std::string message = error.what_without_backtrace();
     while (message.ends_with('\n'))
       message.pop_back();
     fail(message, "; --set data.document_mask=false trains without documents that are kept apart");

@@ -121,7 +121,7 @@ def PlanFormsPass : Pass<"taylor-plan-forms", "::mlir::ModuleOp"> {
     taylor.function @f.forward of @f(..) { .. }
     // becomes, target=x86-64-v3 alternatives=true
     taylor.function @f.forward of @f(..) plan #tile.plan<..> form #tile.form<parallel of forward> { .. }
-    taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., chunked, ..> form #tile.form<chunked of forward> { .. }
+    taylor.function @f.forward_chunked of @f(..) plan #tile.plan<.., form = chunked, ..> form #tile.form<chunked of forward> { .. }
     ```
 
     With `taylorc --target=sm_90a+lengths`, in bf16, there also is

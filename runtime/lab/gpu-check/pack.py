@@ -65,10 +65,15 @@ COSTS = {
 PLAIN = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None, "options": [], "shapes": None, "checked": True, "form": None}
 MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"], "split": ["--bf16-products=split"]}
 SPLIT = ("softmax-taylor", "linear-relu")  # timed with operands of two numbers of bf16, too
+REFUSED = 3  # the status of taylorc where it refuses on purpose (TAYLOR_REFUSED, runtime/taylor.h)
 
 
 class Failure(Exception):
     """One message, and exit status 1."""
+
+
+class Refusal(Failure):
+    """What taylorc has no code for, on purpose; any other failure ends the packing."""
 
 
 def refusal(failure):
@@ -123,7 +128,7 @@ class Packer:
         except OSError as error:
             raise Failure(f"cannot run {self.options.bin / program}: {error.strerror}; ./gpu-check.sh builds it, and --bin names its folder") from None
         if done.returncode != 0:
-            raise Failure(done.stderr.strip() or f"{program} failed with status {done.returncode}")
+            raise (Refusal if done.returncode == REFUSED else Failure)(done.stderr.strip() or f"{program} failed with status {done.returncode}")
         return done.stdout
 
     def say(self, text, total):
@@ -190,7 +195,7 @@ class Packer:
         file = f"kernels/{name}.so.xz"  # text of PTX becomes a tenth
         try:
             self.manifests[name] = self.build(entry, file, self.options.targets)
-        except Failure as failure:
+        except Refusal as failure:
             return {"refused": refusal(failure)}
         if entry["timed"]:
             flags = self.compiler_flags(entry)

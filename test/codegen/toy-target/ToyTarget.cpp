@@ -300,7 +300,7 @@ struct Writer {
       key += "." + stringifyCmpFPredicate(compare.getPredicate()).str();
     StringRef form = kScalarOps.split(" " + key + " ").second.split(' ').first.rtrim();
     if (form.empty())
-      return (void)(status = op->emitError("unsupported on the target toy: '") << key << "'");
+      return (void)(status = taylor::refuse(op->emitError("unsupported on the target toy: '")) << key << "'");
     auto operands = llvm::map_to_vector(op->getOperands(), [&](Value value) { return name(value); });
     bool isInfix = operands.size() == 2 && !llvm::isAlpha(form[0]);
     string call = form.str() + "(" + llvm::join(operands, ", ") + ")";
@@ -335,7 +335,7 @@ struct ToyTarget : taylor::Target {
   FailureOr<string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,
                           taylor::StageRunner) const override {
     if (level != taylor::Emission::Assembly)
-      return module.emitError("unsupported for toy: --emit=vector and llvm; expected --emit=asm, which is C");
+      return taylor::refuse(module.emitError("unsupported for toy: --emit=vector and llvm; expected --emit=asm, which is C"));
     return printC(module, "taylor_");
   }
 
