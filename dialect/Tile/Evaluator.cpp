@@ -145,6 +145,8 @@ private:
   void runDot(DotOp dot);
   void runReduce(ReduceOp reduce);
   void runScan(ScanOp scan);
+  void runSlice(SliceOp slice);
+  void runConcat(ConcatOp concat);
   void runExpand(ExpandOp expand);
   void runContract(ContractOp contract);
   void runLookup(LookupOp lookup);
@@ -265,35 +267,8 @@ LogicalResult Evaluator::runOp(Operation *op) {
       .Case([&](ScanOp scan) { return runScan(scan), success(); })
       .Case([&](ExpandOp expand) { return runExpand(expand), success(); })
       .Case([&](ContractOp contract) { return runContract(contract), success(); })
-      .Case([&](SliceOp slice) {
-        Elements &result = define(slice.getResult());
-        ArrayRef<Axis> axes = slice.getType().getAxes();
-        size_t next = 0;
-        forEachIndex(axes, [&](Index from) {
-          for (auto [axis, i] : llvm::zip(axes, from))
-            if (axis.getName() == slice.getAxis())
-              i = int64_t(slice.getOffset()) + i * int64_t(slice.getStride());
-          result[next++] = tile(slice.getInput())[linearIndex(slice.getInput().getType(), axes, from)];
-        });
-        return success();
-      })
-      .Case([&](ConcatOp concat) {
-        Elements &result = define(concat.getResult());
-        ArrayRef<Axis> axes = concat.getType().getAxes();
-        int64_t sizeA = concat.getA().getType().getSize(concat.getAxis());
-        size_t next = 0;
-        forEachIndex(axes, [&](Index from) {
-          bool second = false;
-          for (auto [axis, i] : llvm::zip(axes, from))
-            if (axis.getName() == concat.getAxis()) {
-              second = concat.getInterleaved() ? i % 2 : i >= sizeA;
-              i = concat.getInterleaved() ? i / 2 : second ? i - sizeA : i;
-            }
-          auto source = second ? concat.getB() : concat.getA();
-          result[next++] = tile(source)[linearIndex(source.getType(), axes, from)];
-        });
-        return success();
-      })
+      .Case([&](SliceOp slice) { return runSlice(slice), success(); })
+      .Case([&](ConcatOp concat) { return runConcat(concat), success(); })
       .Default([&](Operation *other) -> LogicalResult {
         SmallVector<Scalar> operands;
         for (Value operand : other->getOperands())
@@ -304,6 +279,35 @@ LogicalResult Evaluator::runOp(Operation *op) {
         slots[other->getResult(0)].scalar = *value;
         return success();
       });
+}
+
+void Evaluator::runSlice(SliceOp slice) {
+  Elements &result = define(slice.getResult());
+  ArrayRef<Axis> axes = slice.getType().getAxes();
+  size_t next = 0;
+  forEachIndex(axes, [&](Index from) {
+    for (auto [axis, i] : llvm::zip(axes, from))
+      if (axis.getName() == slice.getAxis())
+        i = int64_t(slice.getOffset()) + i * int64_t(slice.getStride());
+    result[next++] = tile(slice.getInput())[linearIndex(slice.getInput().getType(), axes, from)];
+  });
+}
+
+void Evaluator::runConcat(ConcatOp concat) {
+  Elements &result = define(concat.getResult());
+  ArrayRef<Axis> axes = concat.getType().getAxes();
+  int64_t sizeA = concat.getA().getType().getSize(concat.getAxis());
+  size_t next = 0;
+  forEachIndex(axes, [&](Index from) {
+    bool second = false;
+    for (auto [axis, i] : llvm::zip(axes, from))
+      if (axis.getName() == concat.getAxis()) {
+        second = concat.getInterleaved() ? i % 2 : i >= sizeA;
+        i = concat.getInterleaved() ? i / 2 : second ? i - sizeA : i;
+      }
+    auto source = second ? concat.getB() : concat.getA();
+    result[next++] = tile(source)[linearIndex(source.getType(), axes, from)];
+  });
 }
 
 LogicalResult Evaluator::runFor(scf::ForOp loop) {
