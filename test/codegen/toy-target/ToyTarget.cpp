@@ -335,7 +335,7 @@ struct ToyTarget : taylor::Target {
   FailureOr<string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,
                           taylor::StageRunner) const override {
     if (level != taylor::Emission::Assembly)
-      return taylor::refuse(module.emitError("unsupported for toy: --emit=vector and llvm; expected --emit=asm, which is C"));
+      return taylor::refuse(module.emitError("unsupported for toy: --emit=vector and llvm; use --emit=asm"));
     return printC(module, "taylor_");
   }
 
