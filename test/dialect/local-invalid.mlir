@@ -1,4 +1,5 @@
-// Messages of operations local to rows, tokens and channels: formulas, reductions, scans (token-operations-invalid.mlir: norms, rotations, convolutions).
+// Messages of operations local to rows, tokens and channels: formulas, reductions, scans. Those of norms,
+// rotations and convolutions are in token-operations-invalid.mlir.
 // RUN: taylor-opt %s --split-input-file --verify-diagnostics
 
 !q = !taylor.array<[b, h, t, d]>

@@ -11,7 +11,7 @@ import sys
 import pack
 import training
 from aims import CONTEXTS, KERNELS
-from pack import PLAIN, SOURCE, Failure, Packer, Refusal, name_of, refusal
+from pack import PLAIN, SOURCE, Failure, Packer, Refusal, name_of
 
 VARIANTS = ("sm_90a", "sm_90a+roles", "sm_90a+roles+overlap", "sm_90a+roles+persistent", "sm_90a+roles+overlap+persistent+early", "sm_90a+early",
             "sm_90a+computed", "sm_90a+lengths", "sm_90a+roles+lengths")
@@ -45,8 +45,8 @@ class ExperimentsPacker(Packer):
             file = f"kernels/{variant}/{name}.so.xz"
             try:
                 self.build(artifacts[name], file, variant)
-            except Refusal as failure:
-                file, why = None, refusal(failure)
+            except Refusal as refusal:
+                file, why = None, refusal.reason
             self.say(f"{name} for {variant}", total)
             return variant, name, file, None if file else why
 

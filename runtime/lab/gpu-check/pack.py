@@ -75,11 +75,11 @@ class Failure(Exception):
 class Refusal(Failure):
     """What taylorc has no code for, on purpose; any other failure ends the packing."""
 
-
-def refusal(failure):
-    """What the compiler said, in one line."""
-    lines = [line for line in str(failure).splitlines() if "error:" in line] or str(failure).splitlines()
-    return lines[0].split("error: ")[-1]
+    @property
+    def reason(self):
+        """What the compiler said, in one line."""
+        lines = [line for line in str(self).splitlines() if "error:" in line] or str(self).splitlines()
+        return lines[0].split("error: ")[-1]
 
 
 def name_of(entry):
@@ -195,8 +195,8 @@ class Packer:
         file = f"kernels/{name}.so.xz"  # text of PTX becomes a tenth
         try:
             self.manifests[name] = self.build(entry, file, self.options.targets)
-        except Refusal as failure:
-            return {"refused": refusal(failure)}
+        except Refusal as refusal:
+            return {"refused": refusal.reason}
         if entry["timed"]:
             flags = self.compiler_flags(entry)
             settings = [word.replace("=", "") for word in entry["set"]]
