@@ -52,7 +52,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     | of s^n p, p = dot(g, v) | g . the sum of s^n v[u] |
     | over all pairs | that of rows, added up by `taylor.reduce` |
     | without mask | one state for all queries; no pairs are left |
-    | over pairs of one document, numbers D that ascend | values times (D[edge] == D[u]), states that end with their document (`within(D)`), what is read times (D[t] == D[edge]) |
+    | over pairs of one document, numbers D that ascend | values times (D[edge] == D[u]), states that end with their document (`within(D)`), what a query reads times (D[t] == D[edge]), what a key reads times (D[query next to the edge] == D[u]) |
     | over all pairs of one document | that, and the same of the chunks on the other side (`opposite`): after that of a query, before that of a key. The pairs within a chunk have no order |
     | times exp(a[t] - c[u]), a decay | with E the least c up to a chunk's edge (`taylor.edge`): values times exp(E - c[u]), states that `decay(E)`, what is read times exp(a[t] - E) |
 

@@ -57,9 +57,9 @@ int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) 
 /// Which states a token is added to, and which one it reads. There are ceil(T / C) of them, or one.
 struct ChunkNumbers {
   ChunkNumbers(const Environment &environment, int64_t chunk, bool opposite)
-      : chunk(chunk), offset(environment.offset),
-        count(chunk ? (environment.sizeOf(AxisRole::Query) + chunk - 1) / chunk : 1),
-        keys(environment.sizeOf(AxisRole::Key)), opposite(opposite) {}
+      : chunk(chunk), offset(environment.offset), queries(environment.sizeOf(AxisRole::Query)),
+        count(chunk ? (queries + chunk - 1) / chunk : 1), keys(environment.sizeOf(AxisRole::Key)),
+        opposite(opposite) {}
 
   /// The state that a token reads, which is also where it is added: the first or the last of those that it
   /// belongs to. Below 0 or from `count` on there is none.
@@ -81,12 +81,18 @@ struct ChunkNumbers {
   }
 
   /// The key before the queries of a chunk (opposite: the last of it), or the nearest there is.
-  int64_t edgeKey(int64_t slot, int64_t keys) const {
-    return std::max<int64_t>(std::min(offset + (slot + opposite) * chunk, keys) - 1, 0);
+  int64_t edgeKey(int64_t slot) const { return nearestKey(offset + (slot + opposite) * chunk - 1); }
+  /// The key at the first query of a chunk (opposite: at its last).
+  int64_t queryKey(int64_t slot) const {
+    int64_t query = opposite ? std::min((slot + 1) * chunk, queries) - 1 : slot * chunk;
+    return nearestKey(offset + query);
   }
 
-  int64_t chunk, offset, count, keys;
+  int64_t chunk, offset, queries, count, keys;
   bool opposite;
+
+private:
+  int64_t nearestKey(int64_t place) const { return std::max<int64_t>(std::min(place, keys - 1), 0); }
 };
 
 /// A loop over the batch, the heads or groups, and the tokens of some arrays.
@@ -184,7 +190,7 @@ void passStates(Array &state, AxisRef reader, const ChunkNumbers &chunks, const 
       int64_t keys = array.shape.sizeOf(AxisRole::Key);
       return keys == 0 ? Real(0)
                        : array.values[Walk(array.shape.without({AxisRole::Key}), batch)(point) * keys +
-                                      chunks.edgeKey(c, keys)];
+                                      chunks.edgeKey(c)];
     };
     auto edge = [&](int64_t c) { return atEdge(*decay, c); };
     for (int64_t step = 1; step < count; ++step) {
@@ -231,9 +237,10 @@ static FailureOr<Evaluated> evaluateEdge(EdgeOp op, ArrayRef<EvaluatedOperand> o
       int64_t slot = chunks.slotOf(token, j);
       if (slot < 0)
         continue;
+      int64_t key = op.getQuery() ? chunks.queryKey(slot) : chunks.edgeKey(slot);
       for (int64_t s = 0; s < to.stride; ++s)
         result.values[(o * to.length + j) * to.stride + s] =
-            keys.values[(o * from.length + chunks.edgeKey(slot, from.length)) * to.stride + s];
+            keys.values[(o * from.length + key) * to.stride + s];
     }
   return finish(std::move(results), environment);
 }

@@ -21,6 +21,10 @@ def Taylor_EdgeOp : Taylor_StateOp<"edge"> {
         y[t] = L[e(floor(t / C) + 1)]
         y[u] = L[e(min(floor((u - offset) / C), ceil(T / C)))]   0 before the keys of chunk 1
 
+    With `query`, L is read at the query next to the edge: at offset + c C, the chunk's first query,
+    or with `opposite` at offset + min(c C, T) - 1, the last query before it. Both are at least 0
+    and at most size(u) - 1. The document of e(c) itself may have no query.
+
     The result has the reader's token axis instead of u. A factor exp(L[t] - L[u]) of a key u before
     the chunk of t is exp(L[t] - y[t]) exp(y[u] - L[u]) times the factors between their edges
     (`decay` of `taylor.states`). None of these is above 1 where L falls.
@@ -29,9 +33,9 @@ def Taylor_EdgeOp : Taylor_StateOp<"edge"> {
     %Et = taylor.edge %L chunk(512) : (!col) -> !row
     ```
   }];
-  let arguments = (ins Taylor_ArrayType:$array, I64Attr:$chunk, UnitAttr:$opposite);
+  let arguments = (ins Taylor_ArrayType:$array, I64Attr:$chunk, UnitAttr:$opposite, UnitAttr:$query);
   let results = (outs Taylor_ArrayType:$result);
-  let assemblyFormat = "$array `chunk` `(` $chunk `)` (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$array `chunk` `(` $chunk `)` (`opposite` $opposite^)? (`query` $query^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differentiable]> {
@@ -105,8 +109,8 @@ def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegment
     no state, and neither does a query before whose chunk no key lies (`opposite`: after it): y is
     `into` alone, or 0, also where x is NaN.
 
-    With `own(%O)`, O over the reader's tokens, y is `into` alone where O is 0, even if the states
-    hold NaN: they are of another document there. It requires `chunk`.
+    With `own(%O)`, O over the reader's tokens, y is `into` alone where O is 0, even if x or the
+    states hold NaN: no token that they sum is of its document. It requires `chunk`.
 
     ```mlir
     %N, %Z = taylor.read_states %q from %H, %z into %N0, %Z0 orders(0 to 2) weights [1.0, 0.125, 0.0078125] chunk(512)

@@ -87,7 +87,7 @@ private:
   std::optional<Refusal> rewrite(PairwiseOp op);
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
   static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk,
-                               ChunkSide side);
+                               ChunkSide side, bool readByKeys);
   int64_t chooseChunk(ArrayRef<StateRewrite> parts, PairwiseOp op, const SeparableSums &sums);
   /// Puts sums within chunks and reads of states in place of those results that `chunked` chooses, and in
   /// place of the others sums over pairs of their own.
@@ -178,15 +178,16 @@ Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
 
 /// exp(a[t] - c[u]), for a key u before the chunk of t, as exp(a[t] - E) exp(E - c[u]). E, the chunk's edge,
 /// is the least c so far, so that no factor is above 1. With documents, a factor is 0 where the token's
-/// document is not the edge's. On the opposite side nothing decays.
+/// document is not the edge's. On the opposite side nothing decays. `readByKeys`: sums into columns read
+/// states, too.
 ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk,
-                                 ChunkSide side) {
+                                 ChunkSide side, bool readByKeys) {
   if (!sums.columnExponent && !sums.documents)
     return {};
   Location loc = op.getLoc();
-  auto readFor = [&](Value array, AxisRef token) -> Value {
+  auto readFor = [&](Value array, AxisRef token, bool query = false) -> Value {
     return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed(AxisRole::Key, token), array, chunk,
-                          side == ChunkSide::Opposite);
+                          side == ChunkSide::Opposite, query);
   };
   ChunkDecay decay;
   decay.documents = sums.documents;
@@ -230,6 +231,8 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   if (keys)
     documents = {readFor(keys, AxisRole::Key), keys};
   buildSide(exponents, documents, decay.column, decay.ownColumn);
+  if (keys && readByKeys)
+    buildSide({}, {readFor(keys, AxisRole::Key, /*query=*/true), keys}, decay.column, decay.seenColumn);
   return decay;
 }
 
@@ -326,9 +329,12 @@ void ChunkSums::replaceByStates(OpBuilder &builder, PairwiseOp op, const Separab
   llvm::MapVector<int64_t, Value> results;
   if (sums.isMasked())
     buildPairs(builder, op, chunked, results).setChunk(chunk);
-  ChunkDecay own = buildDecay(builder, op, sums, chunk, ChunkSide::Own), opposite;
+  bool readByKeys = llvm::any_of(parts, [](const StateRewrite &part) {
+    return part.getKind() == PairOutput::Columns && part.hasStates();
+  });
+  ChunkDecay own = buildDecay(builder, op, sums, chunk, ChunkSide::Own, readByKeys), opposite;
   if (sums.seesBothWays())
-    opposite = buildDecay(builder, op, sums, chunk, ChunkSide::Opposite);
+    opposite = buildDecay(builder, op, sums, chunk, ChunkSide::Opposite, readByKeys);
   for (StateRewrite &part : parts)
     part.build(results, chunk, part.isOpposite() ? opposite : own);
   // A sum of constants is counted, over all pairs.

@@ -365,7 +365,7 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   bool rows = kind == PairOutput::Rows;
   readerDecay = rows ? decay.row : decay.column;
   summedDecay = rows ? decay.column : decay.row;
-  readerOwn = rows ? decay.ownRow : decay.ownColumn;
+  readerOwn = rows ? decay.ownRow : decay.seenColumn;
   summedOwn = rows ? decay.ownColumn : decay.ownRow;
   edges = decay.edges;
   documents = decay.documents;

@@ -20,9 +20,11 @@ mlir::Value buildFactor(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<
 /// A decay exp(a[t] - c[u]) cut at the edges E of chunks. `row` is exp(a[t] - E), `column` exp(E - c[u]), and
 /// `edges` the array from which E is read. With documents, `ownRow` and `ownColumn` are 1 where the edge lies
 /// in the token's document and 0 elsewhere, where `row` and `column` are 0 too; `documents` is read at edges.
-/// Null without a decay, and without documents.
+/// `seenColumn`, for sums into columns, is 1 for keys whose document is that of the query next to the edge,
+/// and 0 for others. The edge's own document may have no query; its keys may be NaN and must not read the
+/// state, which is 0. Null without a decay, and without documents.
 struct ChunkDecay {
-  mlir::Value row, column, edges, documents, ownRow, ownColumn;
+  mlir::Value row, column, edges, documents, ownRow, ownColumn, seenColumn;
 };
 
 /// A decay exp(a[t] - c[u]) cut at the edge between two calls (in the recurrent form: between two tokens).
@@ -62,6 +64,7 @@ public:
   /// Whether any sum needs a state: sums whose weights are 0 do not.
   bool hasStates() const { return !pieces.empty(); }
   /// To be called before `stateTypes`, `buildCarried` and `buildSteps`, which use it.
+  PairOutput getKind() const { return kind; }
   void setDecay(const CarriedDecay &decay);
   /// The states of the sums, over all keys.
   llvm::SmallVector<ArrayType> stateTypes();
@@ -114,8 +117,8 @@ private:
   }
   /// The product of factors and of those arrays that are not null.
   mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
-  /// `array`, but 0 where `own` is 0 (the edge lies in another document), also where `array` is NaN there. If
-  /// either is null, `array`.
+  /// `array`, but 0 where `own` is 0 (the token's document is not the state's), also where `array` is NaN
+  /// there. If either is null, `array`.
   mlir::Value keepOwn(mlir::Value array, mlir::Value own);
   bool summedHasHeads() const;
   /// If `array` differs between the heads of a group, has each head read the states by itself.

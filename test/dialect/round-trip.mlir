@@ -254,6 +254,10 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
   %He = taylor.states %k, %v decay(%decay) within(%within) orders(0 to 2) chunk(64) : (!ks, !vs, !taylor.array<[b, g, u]>, !taylor.array<[b, u]>) -> !H
   // CHECK: taylor.edge %decay chunk(64) opposite : (!bgu) -> !bgt
   %ft = taylor.edge %decay chunk(64) opposite : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, t]>
+  // CHECK: taylor.edge %decay chunk(64) query : (!bgu) -> !bgu
+  %fu = taylor.edge %decay chunk(64) query : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, u]>
+  // CHECK: taylor.edge %decay chunk(64) opposite query : (!bgu) -> !bgu
+  %gu = taylor.edge %decay chunk(64) opposite query : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, u]>
   // CHECK: taylor.states %k, %v within(%{{.*}}) orders(0 to 2) chunk(64) opposite :
   %Hf = taylor.states %k, %v within(%within) orders(0 to 2) chunk(64) opposite : (!ks, !vs, !taylor.array<[b, u]>) -> !H
   // CHECK: taylor.read_states %q from %{{.*}} orders(0 to 2) chunk(64) opposite :

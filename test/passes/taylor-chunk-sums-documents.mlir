@@ -66,3 +66,25 @@ taylor.function @both.forward of @both("input:q" %q: !q, "input:k" %k: !k, "inpu
   %n = taylor.pairwise { s = dot(%q, %k) } visible(%of == %d) -> rows(s, %v) : !q, !k, !taylor.array<[b, t]>, !documents, !v -> !o
   taylor.yield "output:n" %n : !o
 }
+
+// A key reads the states of queries where its document is that of the query next to the edge: a document that ends at the edge may have no query, and its keys, NaN perhaps, read nothing.
+// CHECK-LABEL: taylor.function @keys.backward
+// CHECK:      %[[D:.*]] = taylor.scan max over(u) %documents
+// CHECK:      %[[OF:.*]] = taylor.align %[[D]] to t
+// CHECK:      %[[WITHIN:.*]] = taylor.pairwise {{.*}} chunk(64) -> columns(s0, %n)
+// CHECK:      %[[OWN:.*]] = taylor.map select(%{{.*}} == %{{.*}}, 1.0, 0.0) : !bt, !bt
+// CHECK:      %[[NEXT:.*]] = taylor.edge %[[D]] chunk(64) query : (!bu) -> !bu
+// CHECK-NEXT: %[[SEEN:.*]] = taylor.map select(%[[NEXT]] == %[[D]], 1.0, 0.0)
+// CHECK:      %[[OTHEROWN:.*]] = taylor.map select(%{{.*}} == %{{.*}}, 1.0, 0.0) : !bt, !bt
+// CHECK:      %[[LAST:.*]] = taylor.edge %[[D]] chunk(64) opposite query : (!bu) -> !bu
+// CHECK-NEXT: %[[OTHERSEEN:.*]] = taylor.map select(%[[LAST]] == %[[D]], 1.0, 0.0)
+// CHECK-NEXT: %[[H:.*]] = taylor.states %q, %n within(%[[D]]{{.*}}) own(%[[OWN]]) orders(1 to 1) chunk(64) :
+// CHECK-NEXT: %[[READ:.*]] = taylor.read_states %k from %[[H]] into %[[WITHIN]] own(%[[SEEN]]) orders(1 to 1) weights {{.*}} chunk(64) :
+// CHECK-NEXT: %[[G:.*]] = taylor.states %q, %n within(%[[D]]{{.*}}) own(%[[OTHEROWN]]) orders(1 to 1) chunk(64) opposite
+// CHECK-NEXT: taylor.read_states %k from %[[G]] into %[[READ]] own(%[[OTHERSEEN]]) orders(1 to 1) weights {{.*}} chunk(64) opposite
+taylor.function @keys.backward of @both("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:documents" %documents: !documents, "cotangent:n" %n: !o) sources [projection, projection, projection, input] {
+  %d = taylor.scan max over(u) %documents : !documents
+  %of = taylor.align %d to t : !documents
+  %dv = taylor.pairwise { s = dot(%q, %k) } visible(%of == %d) -> columns(s, %n) : !q, !k, !taylor.array<[b, t]>, !documents, !o -> !v
+  taylor.yield "gradient:v" %dv : !v
+}

@@ -130,12 +130,16 @@ SmallVector<Value> StateChunks::forSlots(AxisRef token, const Frame &frame, Valu
       });
 }
 
-Value StateChunks::loadEdge(Value array, Value slot, const Frame &frame) {
+Value StateChunks::loadEdge(Value array, Value slot, const Frame &frame, bool query) {
   Location loc = emitter.loc;
   if (opposite)
     slot = emitter.add(slot, emitter.constant(1));
   Value index = arith::MulIOp::create(builder, loc, slot, emitter.constant(size));
-  index = emitter.add(emitter.add(emitter.size(tile::kOffset), index), emitter.constant(-1));
+  if (query && opposite)
+    index = arith::MinSIOp::create(builder, loc, index, emitter.size(AxisRole::Query));
+  index = emitter.add(emitter.size(tile::kOffset), index);
+  if (!query || opposite)
+    index = emitter.add(index, emitter.constant(-1));
   Value last = arith::SubIOp::create(builder, loc, emitter.size(AxisRole::Key), emitter.constant(1));
   index = arith::MinSIOp::create(builder, loc, index, last);
   Frame at = frame;

@@ -42,8 +42,9 @@ public:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body) {
     return forSlots(token, frame, carried, /*withStates=*/true, body);
   }
-  /// The number that an array over keys has at the edge of a slot (`taylor.edge`).
-  mlir::Value loadEdge(mlir::Value array, mlir::Value slot, const Frame &frame);
+  /// The number that an array over keys has at the edge of a slot, or at the query next to it
+  /// (`taylor.edge`).
+  mlir::Value loadEdge(mlir::Value array, mlir::Value slot, const Frame &frame, bool query = false);
 
 private:
   llvm::SmallVector<mlir::Value> forSlots(

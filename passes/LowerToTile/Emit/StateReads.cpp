@@ -106,11 +106,12 @@ Value StateReads::emitEdge(EdgeOp op, Frame &frame) {
   tile::TileType type = emitter.tileType(result, frame);
   StateChunks chunks(emitter, op);
   return chunks
-      .forSlots(
-          result.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key, frame, emitter.splat(type, 0.0),
-          [&](const Frame &at, ValueRange) {
-            Value number = chunks.loadEdge(op.getArray(), at.indices.lookup(TileEmitter::kChunkAxis), at);
-            return SmallVector<Value>{broadcastTile(builder, emitter.loc, number, type)};
-          })
+      .forSlots(result.has(AxisRole::Query) ? AxisRole::Query : AxisRole::Key, frame,
+                emitter.splat(type, 0.0),
+                [&](const Frame &at, ValueRange) {
+                  Value number = chunks.loadEdge(op.getArray(), at.indices.lookup(TileEmitter::kChunkAxis),
+                                                 at, op.getQuery());
+                  return SmallVector<Value>{broadcastTile(builder, emitter.loc, number, type)};
+                })
       .front();
 }
