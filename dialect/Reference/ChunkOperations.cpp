@@ -195,9 +195,9 @@ void passStates(Array &state, AxisRef reader, const ChunkNumbers &chunks, const 
     auto edge = [&](int64_t c) { return atEdge(*decay, c); };
     for (int64_t step = 1; step < count; ++step) {
       int64_t to = forward ? step : count - 1 - step, from = forward ? to - 1 : to + 1;
-      Real kept = !decay ? Real(1) : std::exp(forward ? edge(to) - edge(from) : edge(from) - edge(to));
       if (within && atEdge(*within, from) != atEdge(*within, to))
-        kept = 0;
+        continue;
+      Real kept = !decay ? Real(1) : std::exp(forward ? edge(to) - edge(from) : edge(from) - edge(to));
       for (int64_t i = 0; i < perChunk; ++i)
         state.values[first + to * perChunk + i] += kept * state.values[first + from * perChunk + i];
     }
@@ -214,7 +214,7 @@ void keepState(Array &state, const Array &keep, int64_t token, bool ofDocuments)
   forEachPoint(batch, [&](ArrayRef<int64_t> point) {
     Real kept = keep.values[atKeep(point) * keep.shape.sizeOf(AxisRole::Key) + token];
     for (int64_t i = 0; i < count; ++i)
-      state.values[first + i] = ofDocuments && kept == 0 ? 0 : state.values[first + i] * kept;
+      state.values[first + i] = ofDocuments && kept < 0 ? 0 : state.values[first + i] * kept;
     first += count;
   });
 }

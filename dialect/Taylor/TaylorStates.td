@@ -177,10 +177,11 @@ def Taylor_StepStatesOp : Taylor_StateOp<"step_states", [AttrSizedOperandSegment
 
     (paper, equation 3, without equal entries of its states), with features and weight_r =
     weights[r] as in `taylor.read_states`. r is what a decay `keep(%r)`, over u, leaves of the
-    states, or 1. With `documents`, r = 0 says that another document was before: nothing of the
-    states is left, not even an infinity or a NaN. Results are the rows y and the states after the
-    last token. Work and memory of a token do not depend on how many were before. There is no
-    derivative: the forms that have one read states at the edges of chunks.
+    states, or 1. With `documents`, r < 0 says that another document was before: nothing of the
+    states is left, not even an infinity or a NaN. A decay that is rounded to 0 leaves a NaN a NaN.
+    Results are the rows y and the states after the last token. Work and memory of a token do not
+    depend on how many were before. There is no derivative: the forms that have one read states at
+    the edges of chunks.
 
     ```mlir
     %N, %Z, %H1, %z1 = taylor.step_states %q with %k, %v mass from %H, %z reads [0, 1] orders(0 to 1) weights [[1.0, 0.5], [1.0, 0.5]]

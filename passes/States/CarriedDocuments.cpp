@@ -85,7 +85,7 @@ Value CarriedDocuments::buildStartOf(AxisRef token, int64_t number) {
                      });
 }
 
-Value CarriedDocuments::keepWhere(const Where &where, Value array) {
+Value CarriedDocuments::keepWhere(const Where &where, Value array, double other) {
   SmallVector<Value> arrays{where.x, where.y};
   if (array)
     arrays.insert(arrays.begin(), array);
@@ -93,7 +93,9 @@ Value CarriedDocuments::keepWhere(const Where &where, Value array) {
                   [&](OpBuilder &b, Location at, ValueRange s) -> Value {
                     ValueRange compared = s.take_back(2);
                     Value is = arith::CmpFOp::create(b, at, where.predicate, compared[0], compared[1]);
-                    return buildOrZero(b, at, is, array ? s[0] : buildNumber(b, at, carried.real(), 1.0));
+                    Value kept = array ? s[0] : buildNumber(b, at, carried.real(), 1.0);
+                    Value elsewhere = buildNumber(b, at, kept.getType(), other);
+                    return arith::SelectOp::create(b, at, is, kept, elsewhere);
                   });
 }
 

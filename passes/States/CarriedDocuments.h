@@ -45,8 +45,8 @@ public:
   Where goesOnAtKey() {
     return {mlir::arith::CmpFPredicate::OLT, getStarts(AxisRole::Key), places.getPlaces(AxisRole::Key)};
   }
-  /// `array` (null: 1) where the condition holds, 0 elsewhere.
-  mlir::Value keepWhere(const Where &where, mlir::Value array = {});
+  /// `array` (null: 1) where the condition holds, `other` elsewhere.
+  mlir::Value keepWhere(const Where &where, mlir::Value array = {}, double other = 0.0);
   /// `array` where an earlier call began the document that starts at `starts`, 0 elsewhere; `array`
   /// everywhere if `starts` is null.
   mlir::Value keepIfBegun(mlir::Value array, mlir::Value starts);

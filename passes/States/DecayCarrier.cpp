@@ -7,6 +7,10 @@
 using namespace mlir;
 using namespace taylor;
 
+/// What `taylor.step_states` is to keep where a document begins. Between two tokens of one document it keeps
+/// 0 to 1.
+static constexpr double kOtherDocument = -1;
+
 /// Before the first token the edge is above all c, so that nothing of the empty states is read or kept.
 Value DecayCarrier::buildFirstEdge(Location at, Value initial) {
   return buildMap(
@@ -103,29 +107,40 @@ CarriedDecay DecayCarrier::carry(PairwiseOp op, const SeparableSums &sums) {
   carried.setFinal(initial, last);
   if (isOwn)
     shortenSum(at, column, initial, last);
+  CarriedDecay decay;
   if (carried.mode == CarryMode::Recurrent) { // from token to token
     Value atQuery = AlignOp::create(builder, at, arrayTypeOf(edge).renamed(AxisRole::Key, AxisRole::Query),
                                     edge, axisAttr(builder, AxisRole::Query));
-    return {buildDecay(at, row, atQuery, {}), buildDecay(at, edge, column, {}),
-            buildDecay(at, edge, buildEdges(at, column, first, sums.documents, /*exclusive=*/true),
-                       sums.documents ? documents.goesOnAtKey() : CarriedDocuments::Where()),
-            Value(), Value()};
+    decay.row = buildDecay(at, row, atQuery, {});
+    decay.column = buildDecay(at, edge, column, {});
+    Value before = buildEdges(at, column, first, sums.documents, /*exclusive=*/true);
+    decay.keep = buildDecay(at, edge, before, {});
+    if (sums.documents)
+      decay.keep = documents.keepWhere(documents.goesOnAtKey(), decay.keep, kOtherDocument);
+    return decay;
   }
-  if (!sums.documents)
-    return {buildDecay(at, row, first, {}), buildDecay(at, last, column, {}), buildDecay(at, last, first, {}),
-            Value(), Value()};
-  return {buildDecay(at, row, first, documents.goesOn(documents.getStarts(AxisRole::Query))),
-          buildDecay(at, last, column, documents.isLast(documents.getStarts(AxisRole::Key))),
-          buildDecay(at, last, first, documents.goesOn(documents.getLastStart())),
-          documents.keepWhere(documents.goesOn(documents.getStarts(AxisRole::Query))),
-          documents.keepWhere(documents.isLast(documents.getStarts(AxisRole::Key)))};
+  if (!sums.documents) {
+    decay.row = buildDecay(at, row, first, {});
+    decay.column = buildDecay(at, last, column, {});
+    decay.keep = buildDecay(at, last, first, {});
+    return decay;
+  }
+  decay = carryDocuments();
+  decay.row = buildDecay(at, row, first, documents.goesOn(documents.getStarts(AxisRole::Query)));
+  decay.column = buildDecay(at, last, column, documents.isLast(documents.getStarts(AxisRole::Key)));
+  decay.keep = buildDecay(at, last, first, documents.goesOn(documents.getLastStart()));
+  return decay;
 }
 
 /// Without a decay, a document keeps all or nothing.
 CarriedDecay DecayCarrier::carryDocuments() {
-  if (carried.mode == CarryMode::Recurrent)
-    return {Value(), Value(), documents.keepWhere(documents.goesOnAtKey()), Value(), Value()};
-  Value row = documents.keepWhere(documents.goesOn(documents.getStarts(AxisRole::Query))),
-        column = documents.keepWhere(documents.isLast(documents.getStarts(AxisRole::Key)));
-  return {row, column, documents.keepWhere(documents.goesOn(documents.getLastStart())), row, column};
+  CarriedDecay decay;
+  if (carried.mode == CarryMode::Recurrent) {
+    decay.keep = documents.keepWhere(documents.goesOnAtKey(), {}, kOtherDocument);
+    return decay;
+  }
+  decay.row = decay.ownRow = documents.keepWhere(documents.goesOn(documents.getStarts(AxisRole::Query)));
+  decay.column = decay.ownColumn = documents.keepWhere(documents.isLast(documents.getStarts(AxisRole::Key)));
+  decay.keep = decay.ownKeep = documents.keepWhere(documents.goesOn(documents.getLastStart()));
+  return decay;
 }

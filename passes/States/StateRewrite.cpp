@@ -295,14 +295,9 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
   readerDecay = decay.row;
   summedDecay = decay.column;
   keep = decay.keep;
-  // Decays may differ between heads where vectors do not.
-  auto choose = [](Value vectors, Value decay, Value own) {
-    bool ofHeads =
-        decay && arrayTypeOf(decay).has(AxisRole::Head) && !arrayTypeOf(vectors).has(AxisRole::Head);
-    return ofHeads ? own : decay;
-  };
-  readerOwn = choose(side.reader, readerDecay, decay.ownRow);
-  summedOwn = choose(side.summed, summedDecay, decay.ownColumn);
+  readerOwn = decay.ownRow;
+  summedOwn = decay.ownColumn;
+  ownKeep = decay.ownKeep;
   separateHeads(summedDecay);
 }
 
@@ -330,10 +325,10 @@ SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &w
   if (keep)
     for (Value &state : kept)
       state = buildMap(
-          builder, loc, {state, keep}, {},
+          builder, loc, ownKeep ? ValueRange{state, keep, ownKeep} : ValueRange{state, keep}, {},
           [&](OpBuilder &b, Location where, ValueRange x) -> Value {
             Value product = arith::MulFOp::create(b, where, x[0], x[1]);
-            return sums.documents ? buildOrZero(b, where, buildIsNonzero(b, where, x[1]), product) : product;
+            return ownKeep ? buildOrZero(b, where, buildIsNonzero(b, where, x[2]), product) : product;
           },
           arrayTypeOf(state));
   return buildSums(kept);

@@ -31,9 +31,12 @@ struct ChunkDecay {
 /// `row`: the factor with which a query reads the states before; `column`: the factor with which a key enters
 /// the states after; `keep`: the part of the states before that is left in those after. With documents,
 /// `ownRow` is 1 for queries whose document an earlier call began, `ownColumn` 1 for keys of the last token's
-/// document, both over b and the token, 0 elsewhere. All null: no decay, no documents.
+/// document, both over b and the token, and `ownKeep` 1 where an earlier call began the last token's
+/// document, over b; 0 elsewhere. Between tokens `keep` is -1 where a document begins (`taylor.step_states`).
+/// A factor of 0 says nothing of documents: a decay may be rounded to 0. All null: no decay, no
+/// documents.
 struct CarriedDecay {
-  mlir::Value row, column, keep, ownRow, ownColumn;
+  mlir::Value row, column, keep, ownRow, ownColumn, ownKeep;
 };
 
 /// Which chunks' states a token reads. Own: those that u <= t lets it see, for a query the chunks before its
@@ -61,10 +64,10 @@ public:
   /// documents.
   void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
   bool isOpposite() const { return opposite; }
+  PairOutput getKind() const { return kind; }
   /// Whether any sum needs a state: sums whose weights are 0 do not.
   bool hasStates() const { return !pieces.empty(); }
   /// To be called before `stateTypes`, `buildCarried` and `buildSteps`, which use it.
-  PairOutput getKind() const { return kind; }
   void setDecay(const CarriedDecay &decay);
   /// The states of the sums, over all keys.
   llvm::SmallVector<ArrayType> stateTypes();
@@ -166,7 +169,7 @@ private:
   int64_t chunk = 0;
   int64_t block;
   /// Those of ChunkDecay or CarriedDecay, by side; null where there is none.
-  mlir::Value readerDecay, summedDecay, readerOwn, summedOwn, keep, edges, documents;
+  mlir::Value readerDecay, summedDecay, readerOwn, summedOwn, keep, ownKeep, edges, documents;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Side side;

@@ -26,7 +26,7 @@
 // A recurrence begins again with each document.
 // STEPS-LABEL: taylor.spec @sums
 // STEPS: %[[PLACES:.*]] = taylor.map u + %initial.position
-// STEPS: %[[KEEP:.*]] = taylor.map select(%{{.*}} < %[[PLACES]], 1.0, 0.0)
+// STEPS: %[[KEEP:.*]] = taylor.map select(%{{.*}} < %[[PLACES]], 1.0, -1.0)
 // STEPS: taylor.step_states {{.*}} keep(%[[KEEP]]) documents reads
 taylor.spec @sums(%q: !q, %k: !k, %v: !v, %gate: !column from projection) {
   %s = taylor.scan sum over(u) %gate : !column

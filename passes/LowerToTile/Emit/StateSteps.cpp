@@ -63,7 +63,7 @@ SmallVector<Value> StateSteps::loadBefore(Step &step, Value start) {
                                                [](OpBuilder &inner, Location where, ValueRange s) -> Value {
                                                  Value zero = buildNumber(inner, where, s[0].getType(), 0.0);
                                                  Value isOwn = arith::CmpFOp::create(
-                                                     inner, where, arith::CmpFPredicate::UNE, s[0], zero);
+                                                     inner, where, arith::CmpFPredicate::UGE, s[0], zero);
                                                  return buildOrZero(inner, where, isOwn, s[1]);
                                                });
     }

@@ -94,7 +94,8 @@ Value StateSums::loadDecay(Value from, Value to, const Frame &frame) {
       return kept;
     ValueRange documents = s.take_back(2);
     Value same = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::OEQ, documents[0], documents[1]);
-    return buildOrZero(inner, where, same, kept);
+    Value ended = buildNumber(inner, where, kept.getType(), -1.0);
+    return arith::SelectOp::create(inner, where, same, kept, ended);
   });
 }
 
@@ -135,7 +136,7 @@ void StateSums::emitPass(Frame &frame) {
           return sum;
         // Of another document's states nothing is left, were they no numbers.
         Value none = buildNumber(inner, where, s[2].getType(), 0.0);
-        Value isOther = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::OEQ, s[2], none);
+        Value isOther = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::OLT, s[2], none);
         return arith::SelectOp::create(inner, where, isOther, s[1], sum);
       }));
       emitter.store(next.back(), array, at);

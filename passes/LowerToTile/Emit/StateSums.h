@@ -27,7 +27,8 @@ public:
   void emitPass(Frame &frame);
 
 private:
-  /// What is left at the edge of slot `to` of a sum up to the edge of `from`.
+  /// What is left at the edge of slot `to` of a sum up to the edge of `from`: below 0 where a document ends
+  /// between them. A decay itself may be rounded to 0.
   mlir::Value loadDecay(mlir::Value from, mlir::Value to, const Frame &frame);
 
   TileEmitter &emitter;
