@@ -144,6 +144,21 @@ bool StateRewrite::summedHasHeads() const {
          llvm::any_of(stateValues, [&](const StateValue &value) { return hasHeads(value.array); });
 }
 
+bool StateRewrite::statesHaveBatch() const {
+  SmallVector<Value> arrays{side.summed};
+  for (const StateValue &value : stateValues) {
+    arrays.push_back(value.array);
+    llvm::append_range(arrays, arraysIn(value.factors));
+  }
+  // Edges are those of keys on both sides.
+  if (sums.columnExponent)
+    llvm::append_range(arrays, arraysIn(sums.columnExponent));
+  if (sums.rowExponent && kind == PairOutput::Columns)
+    llvm::append_range(arrays, arraysIn(sums.rowExponent));
+  arrays.push_back(sums.documents);
+  return llvm::any_of(arrays, [](Value array) { return array && arrayTypeOf(array).has(AxisRole::Batch); });
+}
+
 LogicalResult StateRewrite::plan(bool withContractions) {
   contracts = withContractions;
   SmallVector<ArrayType> sumTypes;
@@ -158,9 +173,14 @@ LogicalResult StateRewrite::plan(bool withContractions) {
   if (pieces.empty())
     return success();
   resultHeads = finestHeads(sumTypes);
-  // If states differ between heads and no result does, there is one state a key head, and reads are summed.
+  // If states differ between batches or heads and no result does, there is one state a batch and key head,
+  // and reads are summed.
+  SmallVector<AxisRef> ofStates;
+  if (!resultHeads.has(AxisRole::Batch) && statesHaveBatch())
+    ofStates.push_back(AxisRole::Batch);
   if (!resultHeads.has(AxisRole::Head) && !resultHeads.has(AxisRole::KeyHead) && summedHasHeads())
-    resultHeads = finestHeads({resultHeads, joinAxes({}, op.getRealType(), {AxisRole::KeyHead})});
+    ofStates.push_back(AxisRole::KeyHead);
+  resultHeads = finestHeads({resultHeads, joinAxes({}, op.getRealType(), ofStates)});
   // The reader must have no axis that its sums lose. What it multiplies by per head, it reads per head.
   SmallVector<Value> readers{side.reader};
   for (const Piece &piece : pieces) {
@@ -203,7 +223,8 @@ ArrayType StateRewrite::stateType(Value value, ValueRange values) {
     return arrayTypeOf(side.summed).has(axis) ||
            llvm::any_of(values, [&](Value array) { return arrayTypeOf(array).has(axis); });
   };
-  if (has(AxisRole::Batch))
+  // What calls hand on, like any array that they carry, is of each batch.
+  if (statesHaveBatch() || (!contracts && resultHeads.has(AxisRole::Batch)))
     append(AxisRole::Batch, ArrayType::kUnknown);
   if (has(AxisRole::Head) && resultHeads.has(AxisRole::Head))
     append(AxisRole::Head, ArrayType::kUnknown);

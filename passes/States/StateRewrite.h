@@ -124,6 +124,8 @@ private:
   /// there. If either is null, `array`.
   mlir::Value keepOwn(mlir::Value array, mlir::Value own);
   bool summedHasHeads() const;
+  /// Whether what states sum, or what decays or ends them, differs between batches.
+  bool statesHaveBatch() const;
   /// If `array` differs between the heads of a group, has each head read the states by itself.
   void separateHeads(mlir::Value array);
   /// The arrays that these scalars read.
