@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/RegionDerivative.h"
 #include "passes/Algebra/Degrees.h"
 #include "passes/Algebra/Exponentials.h"
 #include "passes/Algebra/PairwiseRewrite.h"
@@ -231,6 +232,8 @@ void Shift::shiftSites() {
 void Shift::scaleArray(OpOperand &operand, const Degree &by) {
   OpBuilder builder(operand.getOwner());
   Value array = operand.get();
+  // A token that states leave out, since it is of another document, may see NaN: so is its maximum, then.
+  bool addsTokens = isa<StatesOp>(operand.getOwner());
   SmallVector<Value> arrays{array};
   for (auto [k, p] : llvm::enumerate(by.p))
     if (p != 0.0)
@@ -241,7 +244,8 @@ void Shift::scaleArray(OpOperand &operand, const Degree &by) {
         unsigned next = 1;
         auto maximumOf = [&](unsigned) { return x[next++]; };
         Value sum = sumMaxima(b, loc, by, /*ofDeadRows=*/true, maximumOf);
-        return arith::MulFOp::create(b, loc, x[0], math::ExpOp::create(b, loc, sum));
+        Value scaled = arith::MulFOp::create(b, loc, x[0], math::ExpOp::create(b, loc, sum));
+        return addsTokens ? buildAsked(b, loc, x[0], scaled) : scaled;
       },
       arrayTypeOf(array)));
 }

@@ -223,6 +223,32 @@ taylor.function @sink.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" 
 }
 
 // -----
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!head = !taylor.array<[h]>
+
+// What states add up stays 0 where it is 0: that query may be of another document and see NaN, and then its maximum is NaN.
+// CHECK-LABEL: taylor.function @states.backward
+// CHECK: %[[D:.*]] = taylor.map %{{.*}} / (%{{.*}} + exp(%sink) * exp(-%{{.*}}))
+// CHECK: %[[SCALED:.*]] = taylor.map region(%[[D]], %{{.*}}) {
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f64, %{{.*}}: f64):
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %[[X]], %{{.*}}
+// CHECK: %[[ASKED:.*]] = arith.cmpf une, %[[X]], %{{.*}}
+// CHECK: %[[ZERO:.*]] = arith.constant 0.0
+// CHECK-NEXT: arith.select %[[ASKED]], %[[PRODUCT]], %[[ZERO]]
+// CHECK: taylor.states %q, %[[SCALED]] orders(0 to 1)
+taylor.function @states.backward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:sink" %sink: !head, "cotangent:o" %g: !o) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = exp(s) } -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %d = taylor.map %g / (%z + exp(%sink)) : !o, !row, !head
+  %H = taylor.states %q, %d orders(0 to 1) : (!q, !o) -> !taylor.array<[b, h, f = 5, e = 5]>
+  %o = taylor.map %n * %d : !o, !o
+  taylor.yield "gradient:s" %o, "gradient:initial.state0" %H : !o, !taylor.array<[b, h, f = 5, e = 5]>
+}
+
+// -----
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, h, u, d]>
 !v = !taylor.array<[b, h, u, e]>
