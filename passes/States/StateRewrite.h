@@ -33,8 +33,7 @@ struct ChunkDecay {
 /// `ownRow` is 1 for queries whose document an earlier call began, `ownColumn` 1 for keys of the last token's
 /// document, both over b and the token, and `ownKeep` 1 where an earlier call began the last token's
 /// document, over b; 0 elsewhere. Between tokens `keep` is -1 where a document begins (`taylor.step_states`).
-/// A factor of 0 says nothing of documents: a decay may be rounded to 0. All null: no decay, no
-/// documents.
+/// A factor of 0 says nothing of documents: a decay may be rounded to 0. All null: no decay, no documents.
 struct CarriedDecay {
   mlir::Value row, column, keep, ownRow, ownColumn, ownKeep;
 };

@@ -67,7 +67,8 @@ taylor.function @both.forward of @both("input:q" %q: !q, "input:k" %k: !k, "inpu
   taylor.yield "output:n" %n : !o
 }
 
-// A key reads the states of queries where its document is that of the query next to the edge: a document that ends at the edge may have no query, and its keys, NaN perhaps, read nothing.
+// A key reads the states of queries where its document is that of the query next to the edge. A document that ends
+// at the edge may have no query: its keys, NaN perhaps, read nothing.
 // CHECK-LABEL: taylor.function @keys.backward
 // CHECK:      %[[D:.*]] = taylor.scan max over(u) %documents
 // CHECK:      %[[OF:.*]] = taylor.align %[[D]] to t

@@ -230,7 +230,7 @@ taylor.function @sink.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" 
 !row = !taylor.array<[b, h, t]>
 !head = !taylor.array<[h]>
 
-// What states add up stays 0 where it is 0: that query may be of another document and see NaN, and then its maximum is NaN.
+// What states add up stays 0 where it is 0. That query may be of another document and see NaN: so is its maximum.
 // CHECK-LABEL: taylor.function @states.backward
 // CHECK: %[[D:.*]] = taylor.map %{{.*}} / (%{{.*}} + exp(%sink) * exp(-%{{.*}}))
 // CHECK: %[[SCALED:.*]] = taylor.map region(%[[D]], %{{.*}}) {
