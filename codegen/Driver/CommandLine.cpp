@@ -57,7 +57,7 @@ std::string taylor::findUnknownOption(llvm::ArrayRef<const char *> arguments) {
     llvm::StringRef name = argument.ltrim('-').split('=').first;
     if (known.contains(name) || name == "h") // LLVM's -h is registered when it parses
       continue;
-    NearestName nearest(name, /*limit=*/4);
+    NearestName nearest(name, /*limit=*/3);
     for (auto &option : known)
       if (option.second->getOptionHiddenFlag() == llvm::cl::NotHidden)
         nearest.consider(option.first);

@@ -465,12 +465,14 @@ Expected<RunOptions> taylor::run::parseOptions(ArrayRef<const char *> arguments)
     bool joined = argument.contains('=');
     auto [name, value] = argument.split('=');
     const OptionRow *found = nullptr;
-    NearestName nearest(name, /*limit=*/4);
+    NearestName nearest(name, /*limit=*/3);
     for (const OptionRow &row : optionRows()) {
       if (row.name == name)
         found = &row;
       nearest.consider(row.name);
     }
+    if (!found && (name == "head-dim" || name == "value-dim"))
+      return error("unsupported option '--" + name + "'; --shape says it, as in --shape=b=2,h=4,t=100,d=64");
     if (!found)
       return error("unsupported option '--" + name + "'; " +
                    (nearest.get().empty() ? "see --help" : "did you mean '--" + nearest.get().str() + "'?"));

@@ -51,7 +51,8 @@ FailureOr<Array> taylor::reference::alignDecay(Operation *op, const Array &decay
   int64_t queries = environment.sizeOf(AxisRole::Query), keys = environment.sizeOf(AxisRole::Key);
   if (environment.offset < 0 || environment.offset + queries > keys)
     return op->emitOpError("requires every query at a key's position for its decay, but got queries ")
-           << environment.offset << " to " << environment.offset + queries - 1 << " of " << keys << " keys";
+           << environment.offset << " to " << environment.offset + queries - 1 << " of " << keys
+           << " keys; give more keys, or another offset";
   Array rows;
   rows.shape = decay.shape;
   int64_t axis = decay.shape.find(AxisRole::Key);

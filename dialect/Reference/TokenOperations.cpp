@@ -35,7 +35,7 @@ static FailureOr<Evaluated> evaluateAlign(AlignOp op, ArrayRef<EvaluatedOperand>
       environment.offset + environment.sizeOf(AxisRole::Query) > environment.sizeOf(AxisRole::Key))
     return op.emitOpError("requires every query at a key's position, but got queries ")
            << environment.offset << " to " << environment.offset + environment.sizeOf(AxisRole::Query) - 1
-           << " of " << environment.sizeOf(AxisRole::Key) << " keys";
+           << " of " << environment.sizeOf(AxisRole::Key) << " keys; give more keys, or another offset";
   const Array &x = *operands[0].array;
   Evaluated evaluated;
   evaluated.results.push_back(

@@ -443,6 +443,16 @@ static LogicalResult verifyRunningScans(SpecOp spec) {
             "mask";
 }
 
+/// A name without a prefix is a clause in the wrong place, or a misspelt one: no pass reads it.
+static LogicalResult verifyAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (StringRef name = attribute.getName(); !name.contains('.'))
+      return op->emitOpError("unsupported attribute '")
+             << name << "': clauses stand without braces, and notes of your own have a prefix, as 'my."
+             << name << "'";
+  return success();
+}
+
 LogicalResult SpecOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getValues().empty())
@@ -456,7 +466,9 @@ LogicalResult SpecOp::verifyRegions() {
     if (op.getDialect() != getOperation()->getDialect())
       return op.emitOpError(
           "unsupported in a specification: scalar work belongs into the formula of a taylor.map");
-  WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
+  WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
+    if (op->getDialect() == getOperation()->getDialect() && failed(verifyAttributes(op)))
+      return WalkResult::interrupt();
     if (auto parameter = dyn_cast<ParameterOp>(op); parameter && !getParameters().get(parameter.getName()))
       return reportUnknownName(*this, parameter);
     if (auto size = dyn_cast<SizeOp>(op);

@@ -224,7 +224,9 @@ LogicalResult ScanOp::verify() {
   if (getAxis() != AxisRole::Query && getAxis() != AxisRole::Key)
     return emitOpError("expected a scan over t or u, but got '") << getAxis() << "'";
   if (!inferred->has(getAxis()))
-    return emitOpError("requires axis '") << getAxis() << "' of an operand";
+    return emitOpError("requires axis '")
+           << getAxis() << "' of an operand, but got " << *inferred
+           << "; taylor.align reads an array over u at queries, and one over t at keys";
   if (isShift() && (getAmountAttr().getInt() < 0 || getExclusive()))
     return emitOpError("expected shift(n) with n >= 0, and not exclusive, but got ")
            << (getExclusive() ? "exclusive shift(" : "shift(") << getAmountAttr().getInt() << ")";

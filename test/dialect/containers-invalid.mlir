@@ -453,3 +453,20 @@ taylor.spec @form_by_name(%k: !k) form "recurrent" {
   %o = taylor.rope %k : !k
   taylor.yield %o : !k
 }
+
+// -----
+
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @clause_in_braces(%n: !o) {
+  // expected-error @below {{'taylor.map' op unsupported attribute 'live': clauses stand without braces, and notes of your own have a prefix, as 'my.live'}}
+  %o = taylor.map %n * 2.0 {live = "n"} : !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!o = !taylor.array<[b, h, t, e]>
+// expected-error @below {{'taylor.spec' op unsupported attribute 'window': clauses stand without braces, and notes of your own have a prefix, as 'my.window'}}
+taylor.spec @attribute_of_a_specification(%n: !o) attributes {window = 3} {
+  taylor.yield %n : !o
+}

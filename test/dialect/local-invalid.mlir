@@ -161,7 +161,7 @@ taylor.spec @scan_of_channels(%n: !o) {
 
 !o = !taylor.array<[b, h, t, e]>
 taylor.spec @scan_of_a_missing_axis(%n: !o) {
-  // expected-error @below {{'taylor.scan' op requires axis 'u' of an operand}}
+  // expected-error @below {{'taylor.scan' op requires axis 'u' of an operand, but got '!taylor.array<[b, h, t, e]>'; taylor.align reads an array over u at queries, and one over t at keys}}
   %o = taylor.scan sum over(u) %n : !o
   taylor.yield %o : !o
 }

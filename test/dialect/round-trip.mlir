@@ -146,9 +146,9 @@ taylor.spec @local(%q: !q, %k: !k, %n: !o, %l: !col, %w: !channel from parameter
   %16 = taylor.convolve %q, %c reverse : !q, !taylor.array<[h, d, j = 4]>
   // CHECK: taylor.gated_sum %q, %q : !bhtd, !bhtd
   %17 = taylor.gated_sum %q, %q : !q, !q
-  // CHECK: taylor.gated_sum %k, %{{.*}} within(%{{.*}} : !bu) reverse {note = "kept"} : !bgud, !gd
+  // CHECK: taylor.gated_sum %k, %{{.*}} within(%{{.*}} : !bu) reverse {test.note = "kept"} : !bgud, !gd
   %a18 = taylor.map 0.5 -> !taylor.array<[g, d]>
-  %18 = taylor.gated_sum %k, %a18 within(%docs : !taylor.array<[b, u]>) reverse {note = "kept"} : !k, !taylor.array<[g, d]>
+  %18 = taylor.gated_sum %k, %a18 within(%docs : !taylor.array<[b, u]>) reverse {test.note = "kept"} : !k, !taylor.array<[g, d]>
   taylor.yield %3 : !o
 }
 
