@@ -54,7 +54,7 @@ echo "everything needed is installed"
 [ -z "${only_requirements:-}" ] || exit 0
 
 heading "2/6 Build"
-taylor_build release build taylorc taylor-train taylor-generate
+taylor_build release build taylorc taylor-run taylor-train taylor-generate
 
 variants=(softmax softmax-norm-l2)
 runs=runs/quickstart
@@ -99,7 +99,7 @@ cat <<END
 
 Done in $(taylor_clock). Next:
   an attention of your own    copy examples/specs/softmax.mlir and change it; README.md shows how
-  check it                    build/bin/taylor-run MINE.mlir --device=cpu --shape 1,4,256,64 --grad --check    (after ./test.sh, which builds everything)
+  check it                    build/bin/taylor-run MINE.mlir --device=cpu --shape 1,4,256,64 --grad --check
   train with it               build/bin/taylor-train --config examples/experiments/quickstart.toml --attention MINE.mlir --out runs/mine
   on your own text            ./quickstart.sh --data FILE_OR_FOLDER
 END
