@@ -96,15 +96,14 @@ def carried(choices, shape, cpu, ptx, reshaped, chunk):
             "ptx-recurrent": forward_only(tokens(ptx, few, *MATRIX_UNITS)) + [["--decode=state"], ["--form=recurrent"]][recurrent]}
 
 
-def spoiled(choices, run, arguments, one_range):
-    """Tokens of a run that hold NaN or infinity, the second time: what they do not reach, by the reference, keeps its bits, gradients too. Not keys of GPUs
-    whose tiles are computed where no pair is visible (examples/README.md)."""
+def spoiled(choices, run, arguments):
+    """Tokens of a run that hold NaN or infinity, the second time: what they do not reach, by the reference, keeps its bits, gradients too."""
     sizes = dict(pair.split("=") for pair in next(a for a in arguments if a.startswith("--shape=")).removeprefix("--shape=").split(","))
     more = [f"--spoil-with={choices['with']}"]
     for name, axis in (("keys", "u"), ("queries", "t")):
         count = int(sizes[axis])
         first = {"first": 0, "middle": count // 2, "last": max(0, count - choices["count"])}.get(choices[name])
-        if first is not None and (one_range or name == "queries" or not run.startswith("ptx")):
+        if first is not None:
             more.append(f"--spoil-{name}={first}-{min(count, first + choices['count']) - 1}")
     if len(more) == 1:
         return arguments
@@ -157,7 +156,7 @@ def generate(seed, given=None):
     if choices.seldom("spoil", 3):
         decided = {"with": choices.choose("spoil.with", ["nan", "nan", "inf"]), "count": choices.choose("spoil.count", [1, 3, 20]),
                    "keys": choices.choose("spoil.keys", ["none", "first", "middle", "last"]), "queries": choices.choose("spoil.queries", ["none", "first", "middle", "last"])}
-        runs = {run: spoiled(decided, run, arguments, specification.one_range) if run in SPOILED else arguments for run, arguments in runs.items()}
+        runs = {run: spoiled(decided, run, arguments) if run in SPOILED else arguments for run, arguments in runs.items()}
     return Case(seed, choices, specification, runs | unreal)
 
 

@@ -36,8 +36,6 @@ BY_MASS = {
 VISIBLE = ["t - u < WINDOW", "or(u <= t, u < PREFIX)", "or(t - u < WINDOW, u < 2.0)", "t - u < WINDOW * 2.0", "DOCUMENT_Q == DOCUMENT_K",
            "and(DOCUMENT_Q == DOCUMENT_K, t - u < WINDOW)", "0.0 < KEEP", "floor(u / 2.0) * 2.0 == u", "abs(t - u) < WINDOW",
            "not(t - u == 1.0)", "or(t - u < WINDOW, floor(u / 8.0) * 8.0 == u)", "u < PREFIX", "PREFIX <= u"]
-# Those under which every tile without a visible pair is left out: on GPUs NaN of a key spreads in a tile that is computed.
-ONE_RANGE = {"t - u < WINDOW", "or(u <= t, u < PREFIX)", "t - u < WINDOW * 2.0", "abs(t - u) < WINDOW", "u < PREFIX", "PREFIX <= u"}
 GATES = ["sigmoid(A)", "tanh(A)", "(1.0 + A)", "silu(A)", "exp(min(A, 1.0))", "relu(A)", "(2.0 * sigmoid(A))"]
 
 
@@ -52,7 +50,6 @@ class Specification:
         self.learned_channels = 0     # of a product of learned features
         self.finite = None            # the highest order of a finite series among the sums
         self.parallel_only = False    # a sum of all orders, or with conditions on what is visible, is among them: there is no chunked form
-        self.one_range = True         # tiles of GPUs that no visible pair is in are left out
         self.bounded = True           # outputs and weights are of order 1, so that f16 may hold them
         self.large = False            # too large for scores past order 1
         self.even_channels = set()    # channel axes that are rotated
@@ -246,7 +243,6 @@ class Specification:
             if not self.choices.seldom(f"{label}.visible{i}", 5):
                 continue
             condition = self.choose(f"{label}.visible{i}.condition", VISIBLE)
-            self.one_range &= condition in ONE_RANGE
             if "WINDOW" in condition:
                 condition = condition.replace("WINDOW", self.to.parameter(f"window{label}{i}", self.choose(f"{label}.window{i}", [4, 1, 16, 40])))
             if "PREFIX" in condition:
