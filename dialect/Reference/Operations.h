@@ -33,6 +33,10 @@ struct Evaluated {
 /// The shape of a type with run-time sizes from the environment.
 Shape shapeOf(ArrayType type, const Environment &environment);
 
+/// Fails where a query stands at no key's position; `purpose`: what asks for one, or nothing.
+mlir::LogicalResult verifyQueriesAtKeys(mlir::Operation *op, llvm::StringRef purpose,
+                                        const Environment &environment);
+
 /// How one operation is evaluated.
 struct EvaluationRule {
   mlir::TypeID operation;

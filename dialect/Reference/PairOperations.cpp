@@ -48,16 +48,13 @@ int taylor::reference::addPower(RegionProgram &program, int x, int64_t order) {
 
 FailureOr<Array> taylor::reference::alignDecay(Operation *op, const Array &decay,
                                                const Environment &environment) {
-  int64_t queries = environment.sizeOf(AxisRole::Query), keys = environment.sizeOf(AxisRole::Key);
-  if (environment.offset < 0 || environment.offset + queries > keys)
-    return op->emitOpError("requires every query at a key's position for its decay, but got queries ")
-           << environment.offset << " to " << environment.offset + queries - 1 << " of " << keys
-           << " keys; give more keys, or another offset";
+  if (failed(verifyQueriesAtKeys(op, " for its decay", environment)))
+    return failure();
   Array rows;
   rows.shape = decay.shape;
   int64_t axis = decay.shape.find(AxisRole::Key);
   rows.shape.axes[axis] = nameOf(AxisRole::Query);
-  rows.shape.sizes[axis] = queries;
+  rows.shape.sizes[axis] = environment.sizeOf(AxisRole::Query);
   rows.values.resize(rows.shape.count());
   Lines from(decay.shape, AxisRole::Key), to(rows.shape, AxisRole::Query);
   for (int64_t o = 0; o < to.outer; ++o)

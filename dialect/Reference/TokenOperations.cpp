@@ -26,16 +26,24 @@ static Array shiftTokens(const Array &x, StringRef from, const Shape &shape, Str
   return y;
 }
 
+LogicalResult taylor::reference::verifyQueriesAtKeys(Operation *op, StringRef purpose,
+                                                     const Environment &environment) {
+  int64_t end = environment.offset + environment.sizeOf(AxisRole::Query);
+  int64_t keys = environment.sizeOf(AxisRole::Key);
+  if (environment.offset >= 0 && end <= keys)
+    return success();
+  return op->emitOpError("requires every query at a key's position")
+         << purpose << ", but got queries " << environment.offset << " to " << end - 1 << " of " << keys
+         << " keys; give more keys, or another offset";
+}
+
 static FailureOr<Evaluated> evaluateAlign(AlignOp op, ArrayRef<EvaluatedOperand> operands,
                                           const Environment &environment) {
   std::string to = op.getAxis().str();
   std::string from(nameOf(to == AxisRole::Query ? AxisRole::Key : AxisRole::Query));
   int64_t shift = to == AxisRole::Query ? environment.offset : -environment.offset;
-  if (environment.offset < 0 ||
-      environment.offset + environment.sizeOf(AxisRole::Query) > environment.sizeOf(AxisRole::Key))
-    return op.emitOpError("requires every query at a key's position, but got queries ")
-           << environment.offset << " to " << environment.offset + environment.sizeOf(AxisRole::Query) - 1
-           << " of " << environment.sizeOf(AxisRole::Key) << " keys; give more keys, or another offset";
+  if (failed(verifyQueriesAtKeys(op, "", environment)))
+    return failure();
   const Array &x = *operands[0].array;
   Evaluated evaluated;
   evaluated.results.push_back(
