@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Reference/PairSums.h"
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -13,11 +14,16 @@ namespace {
 struct PairMatrix {
   int64_t rows = 0, width = 1;
   std::vector<Real> values;
+  /// Whether no element is an infinity or NaN; to be told by who fills it.
+  bool isFinite = true;
 
   PairMatrix() = default;
   PairMatrix(int64_t rows, int64_t width) : rows(rows), width(width), values(rows * width, 0) {}
   Real *row(int64_t i) { return values.data() + (rows == 1 ? 0 : i) * width; }
   const Real *row(int64_t i) const { return values.data() + (rows == 1 ? 0 : i) * width; }
+  void findInfinities() {
+    isFinite = llvm::all_of(values, [](Real element) { return std::isfinite(element); });
+  }
 };
 
 bool isBatchAxis(AxisRef axis) {
@@ -33,19 +39,34 @@ Real dot(const Real *a, const Real *b, int64_t width, const RoundingRules &arith
   }
   for (int64_t c = 0; c < width; ++c)
     sum = arithmetic.accumulator.finite(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
+  if (std::isnan(sum)) { // or an infinity
+    sum = 0;
+    for (int64_t c = 0; c < width; ++c)
+      sum = arithmetic.accumulator(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
+  }
   return arithmetic.value(sum);
 }
 
-/// y += w x, rounded as the running sum of a dot.
-void addScaled(Real *y, Real w, const Real *x, int64_t width, const RoundingRules &arithmetic) {
+/// A row of a matrix += w times one of another, rounded as the running sum of a dot.
+void addScaled(PairMatrix &matrix, int64_t row, Real w, const PairMatrix &other, int64_t otherRow,
+               const RoundingRules &arithmetic) {
+  Real *y = matrix.row(row);
+  const Real *x = other.row(otherRow);
+  int64_t width = matrix.width;
   if (arithmetic.accumulator.isExact()) {
     for (int64_t c = 0; c < width; ++c)
       y[c] += w * x[c];
     return;
   }
   w = arithmetic.operand(w);
+  matrix.isFinite = matrix.isFinite && other.isFinite && std::isfinite(w);
+  if (matrix.isFinite) {
+    for (int64_t c = 0; c < width; ++c)
+      y[c] = arithmetic.accumulator.finite(y[c] + w * arithmetic.operand(x[c]));
+    return;
+  }
   for (int64_t c = 0; c < width; ++c)
-    y[c] = arithmetic.accumulator.finite(y[c] + w * arithmetic.operand(x[c]));
+    y[c] = arithmetic.accumulator(y[c] + w * arithmetic.operand(x[c]));
 }
 
 } // namespace
@@ -176,6 +197,7 @@ PairSums::Head PairSums::makeHead(llvm::ArrayRef<int64_t> batchPoint) const {
     PairMatrix &matrix = head.arrays.emplace_back(makeMatrix(inner, !layout.token.empty()));
     forEachElement(array->shape, batch, batchPoint, inner,
                    [&](int64_t from, int64_t to) { matrix.values[to] = array->values[from]; });
+    matrix.findInfinities();
   }
   head.counts.assign(environment.sizeOf(AxisRole::Query), 0);
   return head;
@@ -378,7 +400,7 @@ void PairSums::evaluateHead(Head &head) const {
         if (output.array < 0)
           accumulate(*result.row(to), w, arithmetic.accumulator);
         else
-          addScaled(result.row(to), w, head.arrays[output.array].row(from), result.width, arithmetic);
+          addScaled(result, to, w, head.arrays[output.array], from, arithmetic);
       }
     }
   }
@@ -391,9 +413,7 @@ void PairSums::pullbackHead(Head &head) const {
 
   for (auto [array, isDifferentiable] : llvm::zip_equal(head.arrays, differentiable))
     head.gradients.push_back(isDifferentiable ? PairMatrix(array.rows, array.width) : PairMatrix());
-  auto gradient = [&](int array, int64_t token) -> Real * {
-    return differentiable[array] ? head.gradients[array].row(token) : nullptr;
-  };
+  auto gradient = [&](int array) { return differentiable[array] ? &head.gradients[array] : nullptr; };
   for (int64_t t = 0, rows = environment.sizeOf(AxisRole::Query); t < rows; ++t) {
     row.set(t);
     for (size_t j = 0; j < row.keys.size(); ++j) {
@@ -415,8 +435,8 @@ void PairSums::pullbackHead(Head &head) const {
                                          cotangent.width, arithmetic);
         accumulate(cotangents[reg], dw, arithmetic.value);
         if (output.array >= 0)
-          if (Real *dx = gradient(output.array, from))
-            addScaled(dx, row.weight.result(output.yielded), cotangent.row(to), cotangent.width, arithmetic);
+          if (PairMatrix *dx = gradient(output.array))
+            addScaled(*dx, from, row.weight.result(output.yielded), cotangent, to, arithmetic);
       }
       weight.program.pullback(row.weight.registers, cotangents);
 
@@ -426,14 +446,14 @@ void PairSums::pullbackHead(Head &head) const {
         if (ds == 0)
           continue;
         const PairMatrix &a = head.arrays[product.row], &b = head.arrays[product.column];
-        if (Real *da = gradient(product.row, t))
-          addScaled(da, ds, b.row(u), b.width, arithmetic);
-        if (Real *db = gradient(product.column, u))
-          addScaled(db, ds, a.row(t), a.width, arithmetic);
+        if (PairMatrix *da = gradient(product.row))
+          addScaled(*da, t, ds, b, u, arithmetic);
+        if (PairMatrix *db = gradient(product.column))
+          addScaled(*db, u, ds, a, t, arithmetic);
       }
       for (auto [number, reg] : llvm::zip(scalars, weight.scalars))
-        if (Real *dx = gradient(number, rowOf(row.tokens[number], t, u)))
-          accumulate(*dx, cotangents[reg], arithmetic.accumulator);
+        if (PairMatrix *dx = gradient(number))
+          accumulate(*dx->row(rowOf(row.tokens[number], t, u)), cotangents[reg], arithmetic.accumulator);
     }
   }
 }
@@ -504,6 +524,7 @@ std::vector<Array> PairSums::pullback(llvm::ArrayRef<Array> cotangents) const {
       if (head.hasCotangent.back())
         forEachElement(cotangent.shape, batch, points[i], inner,
                        [&](int64_t from, int64_t to) { matrix.values[to] = cotangent.values[from]; });
+      matrix.findInfinities();
     }
     pullbackHead(head);
   };
