@@ -39,6 +39,8 @@ bool isMultiple(Value derivative, Value cotangent) {
     return isMultiple(op->getOperand(0), cotangent);
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
     return isMultiple(select.getTrueValue(), cotangent) && isMultiple(select.getFalseValue(), cotangent);
+  if (isa_and_nonnull<arith::AddFOp, arith::SubFOp>(op))
+    return isMultiple(op->getOperand(0), cotangent) && isMultiple(op->getOperand(1), cotangent);
   if (isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
     return (isConstant(op->getOperand(1)) && isMultiple(op->getOperand(0), cotangent)) ||
            (isa<arith::MulFOp>(op) && isConstant(op->getOperand(0)) &&
@@ -78,9 +80,10 @@ LogicalResult pullBack(OpBuilder &builder, LocalFormula formula, ValueRange extr
       if (mlir::failed(result))
         return Value();
       Value derivative = (*result)[i];
-      // Rows that see no key are left out by `live`; of keys that no row sees there is no count.
-      bool ofKeys = domain.has(AxisRole::Key) && !domain.has(AxisRole::Query);
-      if (!derivative || !ofKeys || isMultiple(derivative, cotangent))
+      // Rows that see no key are left out by `live`, where a formula has it; of keys that no row sees there
+      // is no count.
+      bool mayBeUnread = domain.has(AxisRole::Key) || (domain.has(AxisRole::Query) && formula.live.empty());
+      if (!derivative || !mayBeUnread || isMultiple(derivative, cotangent))
         return derivative;
       return buildAsked(builder, loc, cotangent, derivative);
     };

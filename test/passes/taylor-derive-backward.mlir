@@ -1,7 +1,7 @@
 // A specification and the vector-Jacobian product of its results, in one function.
 // RUN: taylor-opt --taylor-derive-backward --canonicalize --cse %s | FileCheck %s
 
-!guarded = !taylor.array<[b, h, t]>
+!head = !taylor.array<[h]>
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
@@ -69,13 +69,13 @@ taylor.spec @ties(%x: !row, %y: !row, %a: !row, %b: !row) {
 
 // x^0 does not move with x, nor 0^p with p for p >= 0: no factor there may be infinite.
 // CHECK-LABEL: taylor.function @powers.joint
-// CHECK: taylor.map %b * (pow(%y, 2.0) * 3.0) : !bht
+// CHECK: taylor.map %b * (pow(%y, 2.0) * 3.0) : !h
 // CHECK: taylor.map %a * select(%p == 0.0, 0.0, %p * pow(%x, %p - 1.0))
 // CHECK: taylor.map %a * select(and(%x == 0.0, 0.0 <= %p), 0.0, pow(%x, %p) * log(%x))
-taylor.spec @powers(%x: !row, %p: !row, %y: !row) {
-  %a = taylor.map pow(%x, %p) : !row, !row
-  %b = taylor.map pow(%y, 3.0) + pow(%y, 0.0) : !row
-  taylor.yield %a, %b : !row, !row
+taylor.spec @powers(%x: !head from parameter(ones), %p: !head from parameter(ones), %y: !head from parameter(ones)) {
+  %a = taylor.map pow(%x, %p) : !head, !head
+  %b = taylor.map pow(%y, 3.0) + pow(%y, 0.0) : !head
+  taylor.yield %a, %b : !head, !head
 }
 
 // Guards pass to what is derived.
@@ -126,13 +126,13 @@ taylor.spec @shifted(%x: !col) {
 // CHECK: taylor.map %y * ((%x * 0.5 + 1.0) * %x + 1.0)
 // CHECK-LABEL: taylor.function @other_series.joint
 // CHECK: taylor.map %y * (%x * 6.0 + 2.0)
-taylor.spec @series(%x: !row) {
-  %y = taylor.map ((%x * 0.16666666666666666 + 0.5) * %x + 1.0) * %x + 1.0 : !row
-  taylor.yield %y : !row
+taylor.spec @series(%x: !head from parameter(ones)) {
+  %y = taylor.map ((%x * 0.16666666666666666 + 0.5) * %x + 1.0) * %x + 1.0 : !head
+  taylor.yield %y : !head
 }
-taylor.spec @other_series(%x: !row) {
-  %y = taylor.map (%x * 3.0 + 2.0) * %x + 1.0 : !row
-  taylor.yield %y : !row
+taylor.spec @other_series(%x: !head from parameter(ones)) {
+  %y = taylor.map (%x * 3.0 + 2.0) * %x + 1.0 : !head
+  taylor.yield %y : !head
 }
 
 // A rotation at given positions is turned back at the same ones, which are constants.
@@ -152,12 +152,13 @@ taylor.spec @placed(%q: !q, %s: !taylor.array<[b, t]>) {
 // CHECK:       taylor.map select(%z == 0.0, 0.0, -(%{{.*}} / %z * (%a / %z)))
 // CHECK:       %[[DA:.*]] = arith.divf
 // CHECK-NEXT:  arith.select %{{.*}}, %{{.*}}, %[[DA]]
-taylor.spec @guarded(%a: !guarded, %z: !guarded) {
-  %o = taylor.map select(%z == 0.0, 0.0, %a / %z) : !guarded, !guarded
-  taylor.yield %o : !guarded
+taylor.spec @guarded(%a: !head from parameter(ones), %z: !head from parameter(ones)) {
+  %o = taylor.map select(%z == 0.0, 0.0, %a / %z) : !head, !head
+  taylor.yield %o : !head
 }
 
-// Where nothing is asked of a key, nothing comes of it, were it NaN: a square's derivative is guarded; a multiple of the cotangent needs no guard, and a query has `live`.
+// Where nothing is asked of a key or a query, nothing comes of it, were it NaN: a square's derivative is guarded; a multiple of the cotangent needs no guard, nor does a
+// formula with `live`.
 // CHECK-LABEL: taylor.function @asked.joint
 // CHECK:       taylor.map region(%w, %square)
 // CHECK:       %[[IS:.*]] = arith.cmpf une, %arg1, %{{.*}} : f64
@@ -172,9 +173,25 @@ taylor.spec @asked(%v: !v, %w: !v) {
 }
 
 // CHECK-LABEL: taylor.function @unguarded.joint
-// CHECK-NOT:   arith.cmpf
+// CHECK:       taylor.map region(%q, %square)
+// CHECK:       %[[IS:.*]] = arith.cmpf une, %arg1, %{{.*}} : f64
+// CHECK-NEXT:  arith.select %[[IS]]
 taylor.spec @unguarded(%q: !q) {
   %square = taylor.map %q * %q : !q
+  taylor.yield %square : !q
+}
+
+// CHECK-LABEL: taylor.function @branches.joint
+// CHECK-NOT:   arith.cmpf une
+taylor.spec @branches(%q: !q) {
+  %y = taylor.map relu(%q) + 2.0 * %q : !q
+  taylor.yield %y : !q
+}
+
+// CHECK-LABEL: taylor.function @counted.joint
+// CHECK-NOT:   arith.cmpf
+taylor.spec @counted(%q: !q, %n: !row from input) {
+  %square = taylor.map %q * %q live(%n) : !q, !row
   taylor.yield %square : !q
 }
 
