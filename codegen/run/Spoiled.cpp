@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Checks.h"
+#include "passes/Specification/MaskConditions.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/Support/raw_ostream.h"
@@ -131,6 +132,42 @@ ReachedTokens ownGradients(const Problem &problem, size_t input, const RunOption
   return own;
 }
 
+/// Results of the reference without spoiled tokens, and with all that they may reach.
+struct SpoiledResults {
+  Outcome before, most;
+};
+
+/// What spoiled tokens may reach within tiles: all queries of a tile where one sees a spoiled key, or could
+/// but for a condition by which no tile is left out.
+FailureOr<SpoiledResults> reachOfTiles(const Problem &problem, const Problem &spoiled,
+                                       const SpoiledResults &exact, const RunOptions &options,
+                                       bool withGradients) {
+  SpoiledResults reach = exact;
+  Problem clean = problem, wider = spoiled;
+  SpecOp spec = problem.spec;
+  OwningOpRef<SpecOp> ranges = cast<SpecOp>(spec->clone());
+  replaceNumbers(
+      *ranges, spec.getParameters(),
+      {problem.environment.sizeOf(AxisRole::Channel), problem.environment.sizeOf(AxisRole::ValueChannel)});
+  if (keepRanges(*ranges)) {
+    clean.spec = wider.spec = *ranges;
+    FailureOr<Outcome> before = evaluate(clean, reference::RoundingRules::exact(), withGradients);
+    FailureOr<Outcome> after = evaluate(wider, reference::RoundingRules::exact(), withGradients);
+    if (failed(before) || failed(after))
+      return failure();
+    reach = {std::move(*before), std::move(*after)};
+  }
+  std::set<int64_t> wide = spoiledRows(reach.most);
+  wide.insert(options.spoiledQueries.begin(), options.spoiledQueries.end());
+  spoil(wider, options.spoiledKeys, wholeTiles(wide, options.spoiledTile),
+        std::numeric_limits<Real>::quiet_NaN());
+  FailureOr<Outcome> widened = evaluate(wider, reference::RoundingRules::exact(), withGradients);
+  if (failed(widened))
+    return failure();
+  reach.most = std::move(*widened);
+  return reach;
+}
+
 } // namespace
 
 LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Outcome &clean,
@@ -145,27 +182,22 @@ LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Outcome &c
   FailureOr<Outcome> again = runKernels(spoiled);
   if (failed(before) || failed(after) || failed(again))
     return failure();
-  Outcome most = *after; // what may be reached
+  SpoiledResults reach{*before, *after};
   if (options.spoiledTile > 1) {
-    Problem wider = spoiled;
-    std::set<int64_t> wide = spoiledRows(most);
-    wide.insert(options.spoiledQueries.begin(), options.spoiledQueries.end());
-    spoil(wider, options.spoiledKeys, wholeTiles(wide, options.spoiledTile),
-          std::numeric_limits<Real>::quiet_NaN());
-    FailureOr<Outcome> widened = evaluate(wider, reference::RoundingRules::exact(), withGradients);
-    if (failed(widened))
+    FailureOr<SpoiledResults> ofTiles = reachOfTiles(problem, spoiled, reach, options, withGradients);
+    if (failed(ofTiles))
       return failure();
-    most = std::move(*widened);
+    reach = std::move(*ofTiles);
   }
   bool passes = true;
   ReachedTokens reachedTokens;
-  reachedTokens.queries = spoiledRows(most);
+  reachedTokens.queries = spoiledRows(reach.most);
   // A spoiled query that sees keys; of one without keys outputs are 0, and its gradient must stay so.
   for (const Array &output : before->outputs)
     for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, AxisRole::Query)))
       if (element != 0 && options.spoiledQueries.contains(token))
         reachedTokens.queries.insert(token);
-  for (auto [gradient, after] : llvm::zip_equal(before->gradients, most.gradients))
+  for (auto [gradient, after] : llvm::zip_equal(reach.before.gradients, reach.most.gradients))
     if (!gradient.values.empty())
       reachedTokens.add(gradient, after);
   auto judge = [&](const ReachedTokens *tokens, const std::string &name, const Array &reference,
@@ -189,16 +221,16 @@ LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Outcome &c
     llvm::outs() << (changed || swallowed ? "  FAILED\n" : "  ok\n");
   };
   for (auto [i, cotangent] : llvm::enumerate(problem.cotangents))
-    judge(nullptr, cotangent.name, before->outputs[i], after->outputs[i], most.outputs[i], clean.outputs[i],
-          again->outputs[i]);
+    judge(nullptr, cotangent.name, reach.before.outputs[i], after->outputs[i], reach.most.outputs[i],
+          clean.outputs[i], again->outputs[i]);
   for (size_t i = 0; i < before->gradients.size(); ++i) {
     if (options.absentGradients.contains(problem.inputs[i].name))
       continue;
     ReachedTokens tokens = ownGradients(problem, i, options);
     tokens.queries.insert(reachedTokens.queries.begin(), reachedTokens.queries.end());
     tokens.keys.insert(reachedTokens.keys.begin(), reachedTokens.keys.end());
-    judge(&tokens, "gradient " + problem.inputs[i].name, before->gradients[i], after->gradients[i],
-          most.gradients[i], clean.gradients[i], again->gradients[i]);
+    judge(&tokens, "gradient " + problem.inputs[i].name, reach.before.gradients[i], after->gradients[i],
+          reach.most.gradients[i], clean.gradients[i], again->gradients[i]);
   }
   return success(passes);
 }

@@ -49,21 +49,48 @@ struct Solver {
   bool forKeys, causal;
   VisibleRanges::Lookup lookup;
 
-  VisibleRange everything() const { return {low, low, high, high}; }
-  VisibleRange solve(const Condition &condition) const;
+  VisibleRange everything() const {
+    return {low, low, high, high, /*fullFromStart=*/true, /*neverFull=*/false, /*allOrNothing=*/true};
+  }
+  /// In no order; they may overlap.
+  VisibleRangeList solve(const Condition &condition) const;
+  VisibleRange solveAffine(const Condition &condition) const;
   VisibleRange solveDocument(const Condition &condition) const;
   VisibleRange both(const VisibleRange &a, const VisibleRange &b) const;
-  VisibleRange either(const VisibleRange &a, const VisibleRange &b) const;
+  VisibleRangeList both(VisibleRangeList a, VisibleRangeList b) const;
+  VisibleRange around(const VisibleRange &a, const VisibleRange &b) const;
+  VisibleRange around(ArrayRef<VisibleRange> ranges) const;
+  bool isOne(const VisibleRange &a, const VisibleRange &b) const;
+  VisibleRangeList either(VisibleRangeList a, ArrayRef<VisibleRange> b) const;
 };
+
+/// Ranges of a list; more become one around several.
+constexpr size_t kMostRanges = 4;
 
 VisibleRange Solver::both(const VisibleRange &a, const VisibleRange &b) const {
   auto max = [&](Value x, Value y) { return x == low || x == y ? y : y == low ? x : math.max(x, y); };
   auto min = [&](Value x, Value y) { return x == high || x == y ? y : y == high ? x : math.min(x, y); };
-  return {max(a.begin, b.begin), max(a.fullBegin, b.fullBegin),      min(a.fullEnd, b.fullEnd),
-          min(a.end, b.end),     a.fullFromStart && b.fullFromStart, a.neverFull || b.neverFull};
+  return {max(a.begin, b.begin),
+          max(a.fullBegin, b.fullBegin),
+          min(a.fullEnd, b.fullEnd),
+          min(a.end, b.end),
+          a.fullFromStart && b.fullFromStart,
+          a.neverFull || b.neverFull,
+          a.allOrNothing && b.allOrNothing};
 }
 
-VisibleRange Solver::either(const VisibleRange &a, const VisibleRange &b) const {
+VisibleRangeList Solver::both(VisibleRangeList a, VisibleRangeList b) const {
+  if (a.size() * b.size() > kMostRanges)
+    (a.size() > b.size() ? a : b) = {around(a.size() > b.size() ? a : b)};
+  VisibleRangeList ranges;
+  for (const VisibleRange &ofA : a)
+    for (const VisibleRange &ofB : b)
+      ranges.push_back(both(ofA, ofB));
+  return ranges;
+}
+
+/// One range around both.
+VisibleRange Solver::around(const VisibleRange &a, const VisibleRange &b) const {
   // Where one sees nothing, its bounds mean nothing.
   Value seenByA = math.isAtMost(math.plus(a.begin, 1), a.end),
         seenByB = math.isAtMost(math.plus(b.begin, 1), b.end);
@@ -71,6 +98,7 @@ VisibleRange Solver::either(const VisibleRange &a, const VisibleRange &b) const 
   range.begin = math.min(math.select(seenByA, a.begin, high), math.select(seenByB, b.begin, high));
   range.end = math.max(math.select(seenByA, a.end, low), math.select(seenByB, b.end, low));
   range.neverFull = a.neverFull && b.neverFull;
+  range.allOrNothing = a.allOrNothing && b.allOrNothing;
   if (a.neverFull) {
     range.fullBegin = b.fullBegin;
     range.fullEnd = b.fullEnd;
@@ -91,13 +119,39 @@ VisibleRange Solver::either(const VisibleRange &a, const VisibleRange &b) const 
   return range;
 }
 
+VisibleRange Solver::around(ArrayRef<VisibleRange> ranges) const {
+  VisibleRange all = ranges.front();
+  for (const VisibleRange &range : ranges.drop_front())
+    all = around(all, range);
+  return all;
+}
+
+/// Whether it is known that nothing lies between the two.
+bool Solver::isOne(const VisibleRange &a, const VisibleRange &b) const {
+  return a.allOrNothing || b.allOrNothing || (a.begin == low && b.begin == low) ||
+         (a.end == high && b.end == high);
+}
+
+VisibleRangeList Solver::either(VisibleRangeList a, ArrayRef<VisibleRange> b) const {
+  for (const VisibleRange &range : b) {
+    auto one = llvm::find_if(a, [&](const VisibleRange &other) { return isOne(other, range); });
+    if (one == a.end() && a.size() == kMostRanges)
+      --one;
+    if (one == a.end())
+      a.push_back(range);
+    else
+      *one = around(*one, range);
+  }
+  return a;
+}
+
 /// Documents stand one after the other: those of the block reach from the first one's start to the last
 /// one's end, and all of the block see what is between the last one's start and the first one's end.
 VisibleRange Solver::solveDocument(const Condition &condition) const {
   VisibleRange range = everything();
   range.begin = math.max(low, lookup(condition.starts, first));
   range.fullBegin = math.max(low, lookup(condition.starts, last));
-  range.fullFromStart = false;
+  range.fullFromStart = range.allOrNothing = false;
   if (condition.ends) {
     range.fullEnd = math.min(high, lookup(condition.ends, first));
     range.end = math.min(high, lookup(condition.ends, last));
@@ -109,28 +163,38 @@ VisibleRange Solver::solveDocument(const Condition &condition) const {
   return range;
 }
 
-VisibleRange Solver::solve(const Condition &condition) const {
-  VisibleRange range = everything();
+VisibleRangeList Solver::solve(const Condition &condition) const {
   switch (condition.kind) {
-  case Condition::Kind::document:
-    return solveDocument(condition);
-  case Condition::Kind::unknown:
-    range.neverFull = true;
-    return range;
-  case Condition::Kind::all:
-    for (const Condition &part : condition.parts)
-      range = both(range, solve(part));
-    return range;
-  case Condition::Kind::any:
-    range = solve(condition.parts.front());
-    for (const Condition &part : ArrayRef(condition.parts).drop_front())
-      range = either(range, solve(part));
-    return range;
   case Condition::Kind::affine:
-    break;
+    return {solveAffine(condition)};
+  case Condition::Kind::document:
+    return {solveDocument(condition)};
+  case Condition::Kind::unknown: {
+    VisibleRange range = everything();
+    range.neverFull = true;
+    return {range};
   }
+  case Condition::Kind::all: {
+    VisibleRangeList ranges = {everything()};
+    for (const Condition &part : condition.parts)
+      ranges = both(ranges, solve(part));
+    return ranges;
+  }
+  case Condition::Kind::any: {
+    VisibleRangeList ranges = solve(condition.parts.front());
+    for (const Condition &part : ArrayRef(condition.parts).drop_front())
+      ranges = either(ranges, solve(part));
+    return ranges;
+  }
+  }
+  llvm_unreachable("a kind of condition");
+}
+
+VisibleRange Solver::solveAffine(const Condition &condition) const {
+  VisibleRange range = everything();
   // a y + b x <= kappa
   int64_t a = forKeys ? condition.alpha : condition.beta, b = forKeys ? condition.beta : condition.alpha;
+  range.allOrNothing = b == 0;
   Value kappa = math.number(condition.kappa);
   Value least = math.number(0), most = least; // of a y over the block
   if (a != 0) {
@@ -151,6 +215,45 @@ VisibleRange Solver::solve(const Condition &condition) const {
     range.fullFromStart = false;
   }
   return range;
+}
+
+/// Sorts ranges by where they begin, empty ones last, and makes one of two that meet. All of them have the
+/// same facts then.
+void separate(VisibleRangeList &ranges, const Solver &solver) {
+  const IndexMath &math = solver.math;
+  bool neverFull = llvm::all_of(ranges, [](const VisibleRange &range) { return range.neverFull; });
+  auto choose = [&](Value condition, const VisibleRange &a, const VisibleRange &b) {
+    return VisibleRange{math.select(condition, a.begin, b.begin),
+                        math.select(condition, a.fullBegin, b.fullBegin),
+                        math.select(condition, a.fullEnd, b.fullEnd),
+                        math.select(condition, a.end, b.end),
+                        /*fullFromStart=*/false,
+                        neverFull};
+  };
+  Value past = math.plus(solver.high, 1); // what is there meets nothing
+  for (VisibleRange &range : ranges) {
+    if (range.neverFull)
+      range.fullBegin = range.fullEnd = range.begin;
+    range = choose(math.isAtMost(range.end, range.begin), {past, past, past, past}, range);
+  }
+  for (size_t sorted = ranges.size() - 1; sorted > 0; --sorted)
+    for (size_t i = 0; i < sorted; ++i) {
+      Value inOrder = math.isAtMost(ranges[i].begin, ranges[i + 1].begin);
+      VisibleRange before = choose(inOrder, ranges[i], ranges[i + 1]);
+      ranges[i + 1] = choose(inOrder, ranges[i + 1], ranges[i]);
+      ranges[i] = before;
+    }
+  for (size_t i = 0; i + 1 < ranges.size(); ++i) {
+    VisibleRange &range = ranges[i], &next = ranges[i + 1];
+    Value apart = math.isAtMost(math.plus(range.end, 1), next.begin);
+    VisibleRange nothing{range.begin, range.begin, range.begin, range.begin},
+        joined = solver.around(range, next);
+    next = choose(apart, next, joined);
+    range = choose(apart, range, nothing);
+  }
+  for (VisibleRange &range : ranges)
+    for (Value *bound : {&range.begin, &range.fullBegin, &range.fullEnd, &range.end})
+      *bound = math.min(*bound, solver.high);
 }
 
 Condition conditionOf(PairwiseOp pairs, Value value) {
@@ -204,8 +307,36 @@ VisibleRanges::VisibleRanges(PairwiseOp op) : chunk(op.getChunk()) {
   });
 }
 
-VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last, bool forKeys,
-                                  Lookup lookup, int64_t step) const {
+void VisibleRanges::endAtChunks(VisibleRange &range, OpBuilder &builder, Location loc, Value first,
+                                Value last, bool forKeys) const {
+  IndexMath math{builder, loc};
+  Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), tile::kOffset);
+  if (forKeys) {
+    // In positions: the chunk of the first query begins there.
+    Value begin = math.add(offset, math.times(math.floorDiv(math.sub(first, offset), chunk), chunk));
+    for (Value *bound : {&range.begin, &range.fullBegin})
+      *bound = math.max(*bound, begin);
+    if (!causal)
+      for (Value *bound : {&range.fullEnd, &range.end})
+        *bound = math.min(*bound, math.plus(begin, chunk));
+    return;
+  }
+  Value zero = math.number(0), edge = chunkOf(builder, loc, last);
+  Value end = math.max(math.plus(math.sub(edge, offset), chunk), zero);
+  for (Value *bound : {&range.fullEnd, &range.end})
+    *bound = math.min(*bound, end);
+  if (!causal) {
+    Value begin = math.max(math.sub(chunkOf(builder, loc, first), offset), zero);
+    for (Value *bound : {&range.begin, &range.fullBegin})
+      *bound = math.max(*bound, begin);
+  }
+  // Across two chunks no tile is full.
+  Value within = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first, edge);
+  range.fullEnd = arith::SelectOp::create(builder, loc, within, range.fullEnd, zero);
+}
+
+VisibleRangeList VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last, bool forKeys,
+                                      Lookup lookup, int64_t step) const {
   IndexMath math{builder, loc};
   Value zero = math.number(0);
   Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(),
@@ -217,50 +348,35 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
     high = math.add(offset, size);
   }
   Solver solver{math, first, last, low, high, forKeys, causal, lookup};
-  VisibleRange range = solver.everything();
+  VisibleRangeList ranges = {solver.everything()};
   for (const Condition &condition : conditions)
-    range = solver.both(range, solver.solve(condition));
-  if (!forKeys)
-    for (Value *bound : {&range.begin, &range.fullBegin, &range.fullEnd, &range.end})
-      *bound = math.sub(*bound, low);
-  if (chunk && forKeys) {
-    // In positions: the chunk of the first query begins there.
-    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), tile::kOffset);
-    Value begin = math.add(offset, math.times(math.floorDiv(math.sub(first, offset), chunk), chunk));
-    for (Value *bound : {&range.begin, &range.fullBegin})
-      *bound = math.max(*bound, begin);
-    if (!causal)
-      for (Value *bound : {&range.fullEnd, &range.end})
-        *bound = math.min(*bound, math.plus(begin, chunk));
-  } else if (chunk) {
-    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), tile::kOffset);
-    Value edge = chunkOf(builder, loc, last);
-    Value end = math.max(math.plus(math.sub(edge, offset), chunk), zero);
-    for (Value *bound : {&range.fullEnd, &range.end})
-      *bound = math.min(*bound, end);
-    if (!causal) {
-      Value begin = math.max(math.sub(chunkOf(builder, loc, first), offset), zero);
-      for (Value *bound : {&range.begin, &range.fullBegin})
-        *bound = math.max(*bound, begin);
-    }
-    // Across two chunks no tile is full.
-    Value within = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first, edge);
-    range.fullEnd = arith::SelectOp::create(builder, loc, within, range.fullEnd, zero);
+    ranges = solver.both(ranges, solver.solve(condition));
+  for (VisibleRange &range : ranges) {
+    if (!forKeys)
+      for (Value *bound : {&range.begin, &range.fullBegin, &range.fullEnd, &range.end})
+        *bound = math.sub(*bound, low);
+    if (chunk)
+      endAtChunks(range, builder, loc, first, last, forKeys);
+    // Of two chunks in a block the mask knows one edge: a tile must not reach into the one before both.
+    if (step > 1 && chunk % step == 0)
+      range.begin = math.times(math.floorDiv(range.begin, step), step);
+    range.end = math.max(range.end, range.begin);
   }
-  // Of two chunks in a block the mask knows one edge: a tile must not reach into the one before both.
-  if (step > 1 && chunk % step == 0)
-    range.begin = math.times(math.floorDiv(range.begin, step), step);
-  range.end = math.max(range.end, range.begin);
-  return range;
+  if (ranges.size() > 1) {
+    solver.low = zero;
+    solver.high = size;
+    separate(ranges, solver);
+  }
+  return ranges;
 }
 
-VisibleRange VisibleRanges::keysOf(OpBuilder &builder, Location loc, Value first, Value last,
-                                   Lookup lookup) const {
+VisibleRangeList VisibleRanges::keysOf(OpBuilder &builder, Location loc, Value first, Value last,
+                                       Lookup lookup) const {
   return solve(builder, loc, first, last, /*forKeys=*/true, lookup);
 }
 
-VisibleRange VisibleRanges::queriesOf(OpBuilder &builder, Location loc, Value first, Value last,
-                                      Lookup lookup, int64_t step) const {
+VisibleRangeList VisibleRanges::queriesOf(OpBuilder &builder, Location loc, Value first, Value last,
+                                          Lookup lookup, int64_t step) const {
   return solve(builder, loc, first, last, /*forKeys=*/false, lookup, step);
 }
 
@@ -273,18 +389,35 @@ Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value position) c
   return math.add(offset, math.times(number, chunk));
 }
 
-Value VisibleRanges::mayHold(OpBuilder &builder, Location loc, Value least, Value most) const {
-  IndexMath math{builder, loc};
-  Value all;
-  for (const Condition &condition : conditions) {
+/// Whether a condition may hold for some pair of the lags least .. most; null: it may for any.
+static Value mayHoldAtLags(const IndexMath &math, const Condition &condition, Value least, Value most) {
+  if (condition.kind == Condition::Kind::affine && condition.alpha + condition.beta == 0) {
     // alpha (p - u) <= kappa
-    if (condition.kind != Condition::Kind::affine || condition.alpha + condition.beta != 0)
-      continue;
     Value smallest = math.times(condition.alpha > 0 ? least : most, condition.alpha);
-    Value holds = math.isAtMost(smallest, math.number(condition.kappa));
-    all = all ? Value(arith::AndIOp::create(builder, loc, all, holds)) : holds;
+    return math.isAtMost(smallest, math.number(condition.kappa));
   }
-  return all;
+  bool isAny = condition.kind == Condition::Kind::any;
+  if (!isAny && condition.kind != Condition::Kind::all)
+    return {};
+  Value joined;
+  for (const Condition &part : condition.parts) {
+    Value holds = mayHoldAtLags(math, part, least, most);
+    if (!holds && isAny)
+      return {};
+    if (!joined || !holds)
+      joined = joined ? joined : holds;
+    else if (isAny)
+      joined = arith::OrIOp::create(math.builder, math.loc, joined, holds);
+    else
+      joined = arith::AndIOp::create(math.builder, math.loc, joined, holds);
+  }
+  return joined;
+}
+
+Value VisibleRanges::mayHold(OpBuilder &builder, Location loc, Value least, Value most) const {
+  Condition all{Condition::Kind::all};
+  all.parts.assign(conditions.begin(), conditions.end());
+  return mayHoldAtLags({builder, loc}, all, least, most);
 }
 
 bool VisibleRanges::canCount() const {

@@ -9,8 +9,9 @@
 //                                             [fullBegin, fullEnd) everything; the rest needs the mask
 //
 // Where several conditions hold together, that is the intersection of their intervals. Where one of several
-// suffices (u <= t, or u in a prefix), it is one interval around all of theirs; two full intervals become one
-// where they meet, else the longer one stays.
+// suffices (t - u < window, or u in a prefix), each has its interval, and what lies between is left out.
+// Those that meet become one around both; of their full intervals too, where these meet, else the longer one
+// stays.
 //
 // A condition that a query and a key are of one document (passes/Specification/DocumentMask.h) is solved by
 // reading, in memory, where the documents of the block's first and last token start and end.
@@ -29,9 +30,14 @@ namespace taylor {
 /// Bounds of one axis for a block of the other, values of type index.
 struct VisibleRange {
   mlir::Value begin, fullBegin, fullEnd, end;
-  /// Known at compile time: nothing is cut off before `fullBegin`; no tile is ever full.
-  bool fullFromStart = true, neverFull = false;
+  /// Known at compile time: nothing is cut off before `fullBegin`; no tile is ever full; the block sees all
+  /// of the axis or none of it.
+  bool fullFromStart = true, neverFull = false, allOrNothing = false;
 };
+
+/// What a block sees: one range, or several in ascending order that do not meet and have the same facts. Some
+/// may be empty.
+using VisibleRangeList = llvm::SmallVector<VisibleRange, 1>;
 
 /// The conditions of a pairwise operation.
 class VisibleRanges {
@@ -41,12 +47,12 @@ public:
   /// The element, an index, of an array of positions over keys at one of them.
   using Lookup = llvm::function_ref<mlir::Value(mlir::Value array, mlir::Value position)>;
   /// Keys for queries at positions first .. last.
-  VisibleRange keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
-                      Lookup lookup) const;
+  VisibleRangeList keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
+                          Lookup lookup) const;
   /// Queries (as t, not positions) for keys first .. last. They begin at a multiple of `step`: what lies
   /// before `fullBegin` needs the mask in any case.
-  VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
-                         Lookup lookup, int64_t step = 1) const;
+  VisibleRangeList queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first,
+                             mlir::Value last, Lookup lookup, int64_t step = 1) const;
   /// Whether a row's keys are one interval whose bounds are known (once `addDocumentEnds` has run).
   bool canCount() const;
   /// That interval, where `canCount`, of the query at position `p`: index arithmetic on scalars. `keys` is U.
@@ -93,8 +99,11 @@ private:
   /// Such an array of each condition that has one and suits.
   llvm::SmallVector<mlir::Value> arraysOf(mlir::Value Condition::*array,
                                           llvm::function_ref<bool(const Condition &)> suits) const;
-  VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
-                     bool forKeys, Lookup lookup, int64_t step = 1) const;
+  VisibleRangeList solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
+                         bool forKeys, Lookup lookup, int64_t step = 1) const;
+  /// Ends a range at the edges of the chunks that first .. last lie in.
+  void endAtChunks(VisibleRange &range, mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first,
+                   mlir::Value last, bool forKeys) const;
 
   /// All hold.
   llvm::SmallVector<Condition> conditions;

@@ -20,13 +20,14 @@ static bool isPosition(Value scalar) {
   return index && index.getAxis() == AxisRole::Key;
 }
 
-std::optional<DocumentCondition> taylor::readDocuments(PairwiseOp op, Value condition) {
+std::optional<DocumentCondition> taylor::readDocuments(Value condition,
+                                                       function_ref<Value(BlockArgument)> arrayOf) {
   auto compare = condition.getDefiningOp<arith::CmpFOp>();
   if (!compare || compare.getPredicate() != arith::CmpFPredicate::OEQ)
     return std::nullopt;
   auto read = [&](Value scalar) -> Value {
     auto argument = dyn_cast<BlockArgument>(scalar);
-    return argument ? op.getArrayOf(argument) : Value();
+    return argument ? arrayOf(argument) : Value();
   };
   Value queries = read(compare.getLhs()), keys = read(compare.getRhs());
   if (!queries || !keys)
@@ -39,6 +40,10 @@ std::optional<DocumentCondition> taylor::readDocuments(PairwiseOp op, Value cond
       numbers.getWithin())
     return std::nullopt;
   return DocumentCondition{keys, queries};
+}
+
+std::optional<DocumentCondition> taylor::readDocuments(PairwiseOp op, Value condition) {
+  return readDocuments(condition, [&](BlockArgument argument) { return op.getArrayOf(argument); });
 }
 
 bool taylor::areStarts(Value numbers) {

@@ -18,7 +18,10 @@ struct DocumentCondition {
   mlir::Value keys, queries;
 };
 
-/// What a condition of an operation's mask compares, if the two are one running maximum.
+/// What a condition of a mask compares, if the two are one running maximum. `arrayOf` gives the array whose
+/// scalar an argument of the mask's region is, or null.
+std::optional<DocumentCondition>
+readDocuments(mlir::Value condition, llvm::function_ref<mlir::Value(mlir::BlockArgument)> arrayOf);
 std::optional<DocumentCondition> readDocuments(PairwiseOp op, mlir::Value condition);
 
 /// Whether each number is the position of the first token that has it: a running maximum of positions, or 0

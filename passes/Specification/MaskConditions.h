@@ -15,9 +15,15 @@ struct PositionCondition {
   int64_t query = 0, key = 0, bound = 0;
 };
 
-/// What a comparison of sums of positions and numbers says: conditions that all hold (== is two). None where
-/// it compares anything else.
+/// What a comparison of sums of positions and numbers says: conditions that all hold (== is two, and so is a
+/// bound of an absolute value, |t - u| < 4). None where it compares anything else.
 std::optional<llvm::SmallVector<PositionCondition, 2>> readPositions(mlir::arith::CmpFOp compare);
+
+/// Makes each condition of a mask true by which kernels leave nothing out: that is neither on positions nor
+/// on the documents that taylor-add-documents gives, nor joins such ones. Parameters and sizes must be
+/// numbers
+/// (`replaceNumbers`). Returns whether there was one.
+bool keepRanges(SpecOp spec);
 
 /// Whether no query sees any key, however many there are and wherever queries begin: what these conditions on
 /// positions, which all hold (`causal`: u <= t too), exclude. False where it is not known.

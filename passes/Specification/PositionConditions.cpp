@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/Specification/MaskConditions.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
 
@@ -71,21 +72,32 @@ std::optional<PositionCondition> below(const LinearPosition &form, bool strict) 
 
 std::optional<SmallVector<PositionCondition, 2>> taylor::readPositions(arith::CmpFOp compare) {
   using Predicate = arith::CmpFPredicate;
-  std::optional<LinearPosition> left = linearOf(compare.getLhs()), right = linearOf(compare.getRhs());
+  Predicate predicate = compare.getPredicate();
+  bool isBelow =
+           llvm::is_contained({Predicate::OLE, Predicate::ULE, Predicate::OLT, Predicate::ULT}, predicate),
+       isAbove =
+           llvm::is_contained({Predicate::OGE, Predicate::UGE, Predicate::OGT, Predicate::UGT}, predicate),
+       isEqual = predicate == Predicate::OEQ || predicate == Predicate::UEQ,
+       strict =
+           llvm::is_contained({Predicate::OLT, Predicate::ULT, Predicate::OGT, Predicate::UGT}, predicate);
+  if (!isBelow && !isAbove && !isEqual)
+    return std::nullopt;
+  // least <= most; where they are equal, most <= least too; of |x| <= most, -x <= most too.
+  Value least = compare.getLhs(), most = compare.getRhs();
+  if (isAbove)
+    std::swap(least, most);
+  auto absolute = least.getDefiningOp<math::AbsFOp>();
+  bool isAbsolute = absolute && !isEqual;
+  std::optional<LinearPosition> left = linearOf(isAbsolute ? absolute.getOperand() : least),
+                                right = linearOf(most);
   if (!left || !right)
     return std::nullopt;
-  LinearPosition difference = left->plus(*right, -1);
-  SmallVector<std::optional<PositionCondition>, 2> all;
-  Predicate predicate = compare.getPredicate();
-  if (llvm::is_contained({Predicate::OLE, Predicate::ULE, Predicate::OEQ, Predicate::UEQ}, predicate))
-    all.push_back(below(difference, /*strict=*/false));
-  if (llvm::is_contained({Predicate::OGE, Predicate::UGE, Predicate::OEQ, Predicate::UEQ}, predicate))
-    all.push_back(below(difference.times(-1), /*strict=*/false));
-  if (llvm::is_contained({Predicate::OLT, Predicate::ULT}, predicate))
-    all.push_back(below(difference, /*strict=*/true));
-  if (llvm::is_contained({Predicate::OGT, Predicate::UGT}, predicate))
-    all.push_back(below(difference.times(-1), /*strict=*/true));
-  if (all.empty() || llvm::is_contained(all, std::nullopt))
+  SmallVector<std::optional<PositionCondition>, 2> all{below(left->plus(*right, -1), strict)};
+  if (isEqual)
+    all.push_back(below(right->plus(*left, -1), /*strict=*/false));
+  if (isAbsolute)
+    all.push_back(below(left->times(-1).plus(*right, -1), strict));
+  if (llvm::is_contained(all, std::nullopt))
     return std::nullopt;
   return llvm::map_to_vector<2>(all, [](const auto &condition) { return *condition; });
 }

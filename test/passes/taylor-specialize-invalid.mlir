@@ -202,6 +202,20 @@ taylor.spec @window_of_half_a_token(%q: !q, %k: !k, %v: !v) parameters(window = 
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
 
+taylor.spec @no_distance(%q: !q, %k: !k, %v: !v) parameters(window : index = 0) {
+  // expected-error @below {{expected a mask by which a query sees some key, but visible(..) hides every pair with window = 0; set it otherwise (--set window=..), or change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential bidirectional visible(abs(t - u) < window) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
 taylor.spec @between_two_bounds(%q: !q, %k: !k, %v: !v) parameters(first : index = 2, last : index = 2) {
   // expected-error @below {{expected a mask by which a query sees some key, but visible(..) hides every pair with first = 2, last = 2; set it otherwise (--set first=..), or change the condition}}
   %o = taylor.recurrences %q, %k, %v exponential bidirectional visible(t - u < first, last <= t - u) : !q, !k, !v

@@ -31,7 +31,7 @@ static bool isCausal(Value condition, Value u, Value t) {
          (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt);
 }
 
-Value MaskedScores::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries) {
+Value MaskedScores::emitMask(ScalarProgram &program, Frame &pair, const Masking &masking) {
   OpBuilder &inner = program.builder();
   Location loc = program.getLoc();
   Value u = program.position(AxisRole::Key), t = program.position(AxisRole::Query);
@@ -40,13 +40,16 @@ Value MaskedScores::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQue
   };
   Value keys = emitter.size(AxisRole::Key),
         queries = emitter.add(emitter.size(tile::kOffset), emitter.size(AxisRole::Query));
+  bool edgeOfQueries = masking.edgeOfQueries; // loops walk along queries
   SmallVector<Value> conditions;
   if (!op.getVisible().empty())
     conditions = program.inlineRegion(op.getVisible(), scores.emitArguments(program, pair, {}));
   auto causal = llvm::find_if(conditions, [&](Value condition) { return isCausal(condition, u, t); });
   if (causal == conditions.end()) {
-    conditions.push_back(isBelow(u, keys));
-    if (edgeOfQueries)
+    // Of several ranges each ends where there are no more tokens.
+    if (edgeOfQueries || !masking.begin)
+      conditions.push_back(isBelow(u, keys));
+    if (edgeOfQueries && !masking.begin)
       conditions.push_back(isBelow(t, queries));
   } else {
     // One comparison per pair: a token past its edge moves to where no other is visible to it. What the loop
@@ -81,6 +84,15 @@ Value MaskedScores::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQue
     Value edge = ranges.chunkOf(emitter.builder, emitter.loc, first);
     conditions.push_back(isBelow(u, emitter.add(edge, emitter.constant(op.getChunk()))));
   }
+  if (masking.begin) {
+    auto position = [&](Value token) {
+      return edgeOfQueries ? emitter.add(emitter.size(tile::kOffset), token) : token;
+    };
+    Value walked = edgeOfQueries ? t : u;
+    conditions.push_back(isBelow(walked, position(masking.end)));
+    conditions.push_back(
+        arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sge, walked, position(masking.begin)));
+  }
   Value mask = conditions.front();
   for (Value condition : ArrayRef<Value>(conditions).drop_front())
     mask = arith::AndIOp::create(inner, loc, mask, condition);
@@ -103,7 +115,7 @@ SmallVector<Value> MaskedScores::maskTiles(Frame &pair, ValueRange tiles, double
   auto masked = [&] {
     Frame inside = pair; // what is made in a branch stays there
     ScalarProgram program(emitter, inside);
-    Value mask = emitMask(program, inside, masking.edgeOfQueries);
+    Value mask = emitMask(program, inside, masking);
     SmallVector<Value> scalars = llvm::map_to_vector(
         tiles, [&](Value tile) { return selectVisible(program, mask, program.input(tile), outside); });
     return program.emit(scalars);
@@ -144,7 +156,7 @@ SmallVector<Value> MaskedScores::emitWeights(Frame &pair, ValueRange products, V
     arguments.push_back(program.input(maximum));
   Value mask;
   if (masking.masked && !masking.cut)
-    mask = emitMask(program, pair, masking.edgeOfQueries);
+    mask = emitMask(program, pair, masking);
   if (mask && masking.product) {
     Value &product = arguments[masking.product->product];
     product = selectVisible(program, mask, product, masking.product->value);
@@ -175,7 +187,7 @@ Value MaskedScores::emitVisible(Frame &pair, const Masking &masking) {
     return {};
   // A program keeps conditions where they are used, so it gives a number, and the map its condition instead.
   ScalarProgram program(emitter, pair);
-  Value mask = emitMask(program, pair, masking.edgeOfQueries);
+  Value mask = emitMask(program, pair, masking);
   Value one = arith::ConstantOp::create(program.builder(), emitter.loc, program.builder().getF32FloatAttr(1));
   auto numbers = program.emit(selectVisible(program, mask, one, 0.0)).front().getDefiningOp<tile::MapOp>();
   Operation *yield = numbers.getBlock()->getTerminator();

@@ -36,6 +36,9 @@ struct Masking {
   mlir::Value cut;
   /// Queries may reach beyond the last one, and that matters.
   bool edgeOfQueries = false;
+  /// Where the block sees several ranges: the one that the tile is of, and no other's tokens. Null: there is
+  /// one.
+  mlir::Value begin = {}, end = {};
   /// A product to mask, so that nothing that is computed of it needs a mask.
   std::optional<MaskedProduct> product;
 };
@@ -47,7 +50,7 @@ public:
       : emitter(scores.emitter), op(scores.op), scores(scores), ranges(ranges) {}
 
   /// Inlines the conditions that hold at a visible pair of real tokens.
-  mlir::Value emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries);
+  mlir::Value emitMask(ScalarProgram &program, Frame &pair, const Masking &masking);
   /// The scalar where the mask holds, else `outside`; a null mask holds everywhere.
   mlir::Value selectVisible(ScalarProgram &program, mlir::Value mask, mlir::Value scalar, double outside);
   /// Tiles over [t, u], `outside` at invisible pairs; where the tile is not cut they stay as they are.

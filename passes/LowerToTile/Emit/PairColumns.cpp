@@ -67,20 +67,21 @@ void PairColumns::zeroMemory(Frame &block) {
   });
 }
 
-VisibleRange PairColumns::visibleQueries(const Frame &columns) {
+VisibleRangeList PairColumns::visibleQueries(const Frame &columns) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)),
         keys = emitter.size(AxisRole::Key);
-  VisibleRange range = loops.ranges.queriesOf(
+  VisibleRangeList ranges = loops.ranges.queriesOf(
       builder, loc, columns.uStart, emitter.lastKey(columns),
       [&](Value array, Value position) { return emitter.lookup(array, position, columns); },
       emitter.sizes.alignsQueries ? columnTile(op, emitter.sizes).queries : 1);
   // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not
   // there.
   Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, past, keys);
-  range.fullEnd = arith::SelectOp::create(builder, loc, whole, range.fullEnd, emitter.constant(0));
-  return range;
+  for (VisibleRange &range : ranges)
+    range.fullEnd = arith::SelectOp::create(builder, loc, whole, range.fullEnd, emitter.constant(0));
+  return ranges;
 }
 
 void PairColumns::addToMemory(const Frame &pair, ValueRange weights, Value visible) {
@@ -152,15 +153,15 @@ SmallVector<Value> PairColumns::emitHead(const Columns &columns, Frame &head, Va
   masking.product = loops.masks.chooseProduct(summed, [](ArrayType type) {
     return !ScoreTiles::varies(type, AxisRole::Query) && !ScoreTiles::varies(type, AxisRole::Key);
   });
-  VisibleRange range = visibleQueries(head);
-  SmallVector<Value> sums = loops.walk.emit(range, step, step, carried, masking,
-                                            [&](Value i, ValueRange carried, const Masking &masking) {
-                                              Frame pair = head;
-                                              pair.tStart = i;
-                                              pair.tSize = step;
-                                              loops.masks.endLoads(pair, AxisRole::Query, range.end);
-                                              return addToColumns(columns, pair, carried, masking);
-                                            });
+  SmallVector<Value> sums =
+      loops.walk.emit(visibleQueries(head), step, step, carried, masking,
+                      [&](Value i, Value end, ValueRange carried, const Masking &masking) {
+                        Frame pair = head;
+                        pair.tStart = i;
+                        pair.tSize = step;
+                        loops.masks.endLoads(pair, AxisRole::Query, end);
+                        return addToColumns(columns, pair, carried, masking);
+                      });
   if (!columns.ofHead.empty())
     finish(columns, columns.ofHead, ArrayRef(sums).drop_front(groupSums.size()), head);
   sums.truncate(groupSums.size());

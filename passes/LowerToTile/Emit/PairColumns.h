@@ -36,7 +36,7 @@ private:
   void zeroKind(PairOutput kind, Frame &frame);
   /// Zeros where rows and totals of this block are accumulated.
   void zeroMemory(Frame &block);
-  VisibleRange visibleQueries(const Frame &columns);
+  VisibleRangeList visibleQueries(const Frame &columns);
   /// What `which` of the arrays hold at a block's keys: 0 from the last key on that a query sees.
   void emitKeyOperands(Frame &keys, llvm::function_ref<bool(ArrayType)> which);
   /// One score tile: the next value of each carried sum; sums into rows and diagonals go to memory.

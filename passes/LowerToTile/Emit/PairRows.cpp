@@ -88,7 +88,7 @@ Value PairRows::emitFirstMaximum(Frame &frame) {
   return broadcastTile(builder, loc, program.emit(floor).front(), type);
 }
 
-VisibleRange PairRows::visibleKeys(const Frame &rows) {
+VisibleRangeList PairRows::visibleKeys(const Frame &rows) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Value first = emitter.add(emitter.size(tile::kOffset), rows.tStart);
@@ -110,8 +110,7 @@ PairRows::Rescaling PairRows::emitMaximum(Frame &pair, ValueRange products, Valu
   double least = leastOf(op.getRealType());
   Value x = program.inlineRegion(op.getMaximum(), arguments).front();
   if (masking.masked && !masking.cut)
-    x = loops.masks.selectVisible(program, loops.masks.emitMask(program, pair, masking.edgeOfQueries), x,
-                                  least);
+    x = loops.masks.selectVisible(program, loops.masks.emitMask(program, pair, masking), x, least);
   Value tile = broadcastTile(builder, loc, program.emit(x).front(), loops.tiles.pairType(pair));
   if (masking.cut)
     tile = loops.masks.maskTiles(pair, tile, least, masking).front();
@@ -186,18 +185,20 @@ void PairRows::emit(Frame &frame) {
   // Rows do not meet. A key may hold what is no number, which rows that see it may have, and no others.
   masking.product = loops.masks.chooseProduct(
       summed, [](ArrayType type) { return !ScoreTiles::varies(type, AxisRole::Key); });
-  VisibleRange range = visibleKeys(frame);
+  VisibleRangeList ranges = visibleKeys(frame);
   if (Value asked = frame.asked.lookup(op))
-    for (Value *bound : {&range.fullBegin, &range.fullEnd, &range.end})
-      *bound = arith::SelectOp::create(emitter.builder, emitter.loc, asked, *bound, range.begin);
-  SmallVector<Value> sums = loops.walk.emit(
-      range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
-        Frame pair = frame;
-        pair.uStart = j;
-        pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
-        loops.masks.endLoads(pair, AxisRole::Key, range.end);
-        return addToRows(pair, looped, carried, masking);
-      });
+    for (VisibleRange &range : ranges)
+      for (Value *bound : {&range.fullBegin, &range.fullEnd, &range.end})
+        *bound = arith::SelectOp::create(emitter.builder, emitter.loc, asked, *bound, range.begin);
+  SmallVector<Value> sums =
+      loops.walk.emit(ranges, step, edge, zeros, masking,
+                      [&](Value j, Value end, ValueRange carried, const Masking &masking) {
+                        Frame pair = frame;
+                        pair.uStart = j;
+                        pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
+                        loops.masks.endLoads(pair, AxisRole::Key, end);
+                        return addToRows(pair, looped, carried, masking);
+                      });
   if (maximum)
     frame.tiles[maximum] = sums.front();
   for (auto [index, sum] : llvm::zip(looped, ArrayRef(sums).take_back(looped.size())))

@@ -28,7 +28,7 @@ private:
   mlir::Value emitFirstMaximum(Frame &frame);
   Rescaling emitMaximum(Frame &pair, mlir::ValueRange products, mlir::Value before, const Masking &masking);
   bool dependsOnMaximum(int64_t yielded);
-  VisibleRange visibleKeys(const Frame &rows);
+  VisibleRangeList visibleKeys(const Frame &rows);
   /// One score tile: the next value of what is carried, the maximum (if there is one) and the sums `looped`.
   llvm::SmallVector<mlir::Value> addToRows(Frame &pair, llvm::ArrayRef<int64_t> looped,
                                            mlir::ValueRange carried, const Masking &masking);

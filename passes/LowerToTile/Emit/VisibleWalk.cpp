@@ -6,8 +6,31 @@
 using namespace mlir;
 using namespace taylor;
 
-SmallVector<Value> VisibleWalk::emit(const VisibleRange &range, int64_t step, int64_t edge,
+SmallVector<Value> VisibleWalk::emit(ArrayRef<VisibleRange> ranges, int64_t step, int64_t edge,
                                      ValueRange carried, const Masking &masking, Body body) {
+  if (ranges.size() == 1)
+    return emitRange(ranges.front(), step, edge, carried, masking, body);
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  Value begin = emitter.constant(0), end = emitter.constant(ranges.size());
+  return emitter.loop(begin, end, 1, carried, [&](Value number, ValueRange carried) {
+    VisibleRange chosen = ranges.back();
+    for (size_t i = ranges.size() - 1; i-- > 0;) {
+      Value isThis =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, emitter.constant(i));
+      for (Value VisibleRange::*bound :
+           {&VisibleRange::begin, &VisibleRange::fullBegin, &VisibleRange::fullEnd, &VisibleRange::end})
+        chosen.*bound = arith::SelectOp::create(builder, loc, isThis, ranges[i].*bound, chosen.*bound);
+    }
+    Masking ofRange = masking;
+    ofRange.begin = chosen.begin;
+    ofRange.end = chosen.end;
+    return emitRange(chosen, step, edge, carried, ofRange, body);
+  });
+}
+
+SmallVector<Value> VisibleWalk::emitRange(const VisibleRange &range, int64_t step, int64_t edge,
+                                          ValueRange carried, const Masking &masking, Body body) {
   if (emitter.sizes.singleLoop)
     return emitSingleLoop(range, step, carried, masking, body);
   OpBuilder &builder = emitter.builder;
@@ -15,7 +38,7 @@ SmallVector<Value> VisibleWalk::emit(const VisibleRange &range, int64_t step, in
   SmallVector<Value> values(carried);
   auto segment = [&](Value begin, Value end, int64_t by, bool masked) {
     values = emitter.loop(begin, end, by, values, [&](Value index, ValueRange carried) {
-      return body(index, carried, masked ? masking : Masking());
+      return body(index, range.end, carried, masked ? masking : Masking());
     });
   };
   if (range.neverFull) {
@@ -52,11 +75,12 @@ SmallVector<Value> VisibleWalk::emit(const VisibleRange &range, int64_t step, in
         Value isBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, before);
         Value base =
             arith::SelectOp::create(builder, loc, isBefore, range.begin, sub(second, times(before, edge)));
-        return body(emitter.add(base, times(number, edge)), carried, masking);
+        return body(emitter.add(base, times(number, edge)), range.end, carried, masking);
       });
   segment(first, second, step, false);
   return values;
 }
+
 SmallVector<Value> VisibleWalk::emitSingleLoop(const VisibleRange &range, int64_t step, ValueRange carried,
                                                Masking masking, Body body) {
   OpBuilder &builder = emitter.builder;
@@ -70,6 +94,6 @@ SmallVector<Value> VisibleWalk::emitSingleLoop(const VisibleRange &range, int64_
         masking.cut = arith::OrIOp::create(builder, loc, before, masking.cut);
       }
     }
-    return body(index, carried, masking);
+    return body(index, range.end, carried, masking);
   });
 }
