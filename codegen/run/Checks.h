@@ -61,10 +61,11 @@ mlir::LogicalResult checkFunctions(mlir::ModuleOp functions, Problem &problem, c
 ///   the reference gives NaN or an infinity          the kernels give one of them (where NaN is put in)
 ///
 /// Where NaN may spread within tiles of N tokens, all rows of a tile count as spoiled that has a row which
-/// sees a spoiled token, or would but for a condition by which no tile is left out (`keepRanges`), and all
-/// tokens of a tile whose results have one that is spoiled. The gradient of a
-/// spoiled token that nothing sees is 0 in the reference; in pieces and steps, and of a query with a gate, it
-/// may be NaN, for 0 times the token is computed. Prints a line per result.
+/// sees a spoiled token, or would but for a condition by which no tile is left out (`keepRanges`; of two that
+/// hold for no query together this knows nothing, nor of more ranges than VisibleRanges.h keeps apart), and
+/// all tokens of a tile whose results have one that is spoiled. The gradient of a spoiled token that nothing
+/// sees is 0 in the reference; in pieces and steps, and of a query with a gate, it may be NaN, for 0 times
+/// the token is computed. Prints a line per result.
 mlir::LogicalResult checkSpoiled(const Problem &problem, const Outcome &clean, const RunOptions &options,
                                  bool withGradients,
                                  llvm::function_ref<mlir::FailureOr<Outcome>(Problem &)> runKernels);

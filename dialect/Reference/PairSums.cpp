@@ -14,7 +14,7 @@ namespace {
 struct PairMatrix {
   int64_t rows = 0, width = 1;
   std::vector<Real> values;
-  /// Whether no element is an infinity or NaN; to be told by who fills it.
+  /// Whether no element is an infinity or NaN. Whoever fills the matrix sets it.
   bool isFinite = true;
 
   PairMatrix() = default;
@@ -39,7 +39,7 @@ Real dot(const Real *a, const Real *b, int64_t width, const RoundingRules &arith
   }
   for (int64_t c = 0; c < width; ++c)
     sum = arithmetic.accumulator.finite(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
-  if (std::isnan(sum)) { // or an infinity
+  if (std::isnan(sum)) { // `finite` makes NaN of an infinity
     sum = 0;
     for (int64_t c = 0; c < width; ++c)
       sum = arithmetic.accumulator(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
@@ -452,8 +452,10 @@ void PairSums::pullbackHead(Head &head) const {
           addScaled(*db, u, ds, a, t, arithmetic);
       }
       for (auto [number, reg] : llvm::zip(scalars, weight.scalars))
-        if (PairMatrix *dx = gradient(number))
+        if (PairMatrix *dx = gradient(number)) {
           accumulate(*dx->row(rowOf(row.tokens[number], t, u)), cotangents[reg], arithmetic.accumulator);
+          dx->isFinite &= std::isfinite(cotangents[reg]);
+        }
     }
   }
 }

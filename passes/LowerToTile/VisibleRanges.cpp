@@ -50,7 +50,14 @@ struct Solver {
   VisibleRanges::Lookup lookup;
 
   VisibleRange everything() const {
-    return {low, low, high, high, /*fullFromStart=*/true, /*neverFull=*/false, /*allOrNothing=*/true};
+    return {low,
+            low,
+            high,
+            high,
+            /*fullFromStart=*/true,
+            /*neverFull=*/false,
+            /*fromFirst=*/true,
+            /*toLast=*/true};
   }
   /// In no order; they may overlap.
   VisibleRangeList solve(const Condition &condition) const;
@@ -60,7 +67,7 @@ struct Solver {
   VisibleRangeList both(VisibleRangeList a, VisibleRangeList b) const;
   VisibleRange around(const VisibleRange &a, const VisibleRange &b) const;
   VisibleRange around(ArrayRef<VisibleRange> ranges) const;
-  bool isOne(const VisibleRange &a, const VisibleRange &b) const;
+  bool areOne(const VisibleRange &a, const VisibleRange &b) const;
   VisibleRangeList either(VisibleRangeList a, ArrayRef<VisibleRange> b) const;
 };
 
@@ -76,7 +83,8 @@ VisibleRange Solver::both(const VisibleRange &a, const VisibleRange &b) const {
           min(a.end, b.end),
           a.fullFromStart && b.fullFromStart,
           a.neverFull || b.neverFull,
-          a.allOrNothing && b.allOrNothing};
+          a.fromFirst && b.fromFirst,
+          a.toLast && b.toLast};
 }
 
 VisibleRangeList Solver::both(VisibleRangeList a, VisibleRangeList b) const {
@@ -98,7 +106,8 @@ VisibleRange Solver::around(const VisibleRange &a, const VisibleRange &b) const 
   range.begin = math.min(math.select(seenByA, a.begin, high), math.select(seenByB, b.begin, high));
   range.end = math.max(math.select(seenByA, a.end, low), math.select(seenByB, b.end, low));
   range.neverFull = a.neverFull && b.neverFull;
-  range.allOrNothing = a.allOrNothing && b.allOrNothing;
+  range.fromFirst = a.fromFirst && b.fromFirst;
+  range.toLast = a.toLast && b.toLast;
   if (a.neverFull) {
     range.fullBegin = b.fullBegin;
     range.fullEnd = b.fullEnd;
@@ -127,14 +136,14 @@ VisibleRange Solver::around(ArrayRef<VisibleRange> ranges) const {
 }
 
 /// Whether it is known that nothing lies between the two.
-bool Solver::isOne(const VisibleRange &a, const VisibleRange &b) const {
-  return a.allOrNothing || b.allOrNothing || (a.begin == low && b.begin == low) ||
-         (a.end == high && b.end == high);
+bool Solver::areOne(const VisibleRange &a, const VisibleRange &b) const {
+  auto isAllOrNothing = [](const VisibleRange &range) { return range.fromFirst && range.toLast; };
+  return isAllOrNothing(a) || isAllOrNothing(b) || (a.fromFirst && b.fromFirst) || (a.toLast && b.toLast);
 }
 
 VisibleRangeList Solver::either(VisibleRangeList a, ArrayRef<VisibleRange> b) const {
   for (const VisibleRange &range : b) {
-    auto one = llvm::find_if(a, [&](const VisibleRange &other) { return isOne(other, range); });
+    auto one = llvm::find_if(a, [&](const VisibleRange &other) { return areOne(other, range); });
     if (one == a.end() && a.size() == kMostRanges)
       --one;
     if (one == a.end())
@@ -151,8 +160,9 @@ VisibleRange Solver::solveDocument(const Condition &condition) const {
   VisibleRange range = everything();
   range.begin = math.max(low, lookup(condition.starts, first));
   range.fullBegin = math.max(low, lookup(condition.starts, last));
-  range.fullFromStart = range.allOrNothing = false;
+  range.fullFromStart = range.fromFirst = false;
   if (condition.ends) {
+    range.toLast = false;
     range.fullEnd = math.min(high, lookup(condition.ends, first));
     range.end = math.min(high, lookup(condition.ends, last));
   } else if (!forKeys || !causal) {
@@ -194,7 +204,6 @@ VisibleRange Solver::solveAffine(const Condition &condition) const {
   VisibleRange range = everything();
   // a y + b x <= kappa
   int64_t a = forKeys ? condition.alpha : condition.beta, b = forKeys ? condition.beta : condition.alpha;
-  range.allOrNothing = b == 0;
   Value kappa = math.number(condition.kappa);
   Value least = math.number(0), most = least; // of a y over the block
   if (a != 0) {
@@ -206,20 +215,21 @@ VisibleRange Solver::solveAffine(const Condition &condition) const {
     range.end = math.select(math.isAtMost(least, kappa), high, low);
   } else if (b > 0) {
     // x <= (kappa - a y) / b
+    range.toLast = false;
     range.fullEnd = math.min(high, math.plus(math.floorDiv(math.sub(kappa, most), b), 1));
     range.end = math.min(high, math.plus(math.floorDiv(math.sub(kappa, least), b), 1));
   } else {
     // x >= (a y - kappa) / -b
     range.begin = math.max(low, math.ceilDiv(math.sub(least, kappa), -b));
     range.fullBegin = math.max(low, math.ceilDiv(math.sub(most, kappa), -b));
-    range.fullFromStart = false;
+    range.fullFromStart = range.fromFirst = false;
   }
   return range;
 }
 
-/// Sorts ranges by where they begin, empty ones last, and makes one of two that meet. All of them have the
-/// same facts then.
-void separate(VisibleRangeList &ranges, const Solver &solver) {
+/// Sorts ranges by where they begin, empty ones last, and makes one of two that meet. All have the same
+/// `fullFromStart` and `neverFull` then. Empty ones lie at `solver.high`.
+void sortAndJoin(VisibleRangeList &ranges, const Solver &solver) {
   const IndexMath &math = solver.math;
   bool neverFull = llvm::all_of(ranges, [](const VisibleRange &range) { return range.neverFull; });
   auto choose = [&](Value condition, const VisibleRange &a, const VisibleRange &b) {
@@ -230,11 +240,11 @@ void separate(VisibleRangeList &ranges, const Solver &solver) {
                         /*fullFromStart=*/false,
                         neverFull};
   };
-  Value past = math.plus(solver.high, 1); // what is there meets nothing
   for (VisibleRange &range : ranges) {
     if (range.neverFull)
       range.fullBegin = range.fullEnd = range.begin;
-    range = choose(math.isAtMost(range.end, range.begin), {past, past, past, past}, range);
+    range = choose(math.isAtMost(range.end, range.begin),
+                   {solver.high, solver.high, solver.high, solver.high}, range);
   }
   for (size_t sorted = ranges.size() - 1; sorted > 0; --sorted)
     for (size_t i = 0; i < sorted; ++i) {
@@ -251,9 +261,6 @@ void separate(VisibleRangeList &ranges, const Solver &solver) {
     next = choose(apart, next, joined);
     range = choose(apart, range, nothing);
   }
-  for (VisibleRange &range : ranges)
-    for (Value *bound : {&range.begin, &range.fullBegin, &range.fullEnd, &range.end})
-      *bound = math.min(*bound, solver.high);
 }
 
 Condition conditionOf(PairwiseOp pairs, Value value) {
@@ -363,9 +370,12 @@ VisibleRangeList VisibleRanges::solve(OpBuilder &builder, Location loc, Value fi
     range.end = math.max(range.end, range.begin);
   }
   if (ranges.size() > 1) {
+    // Empty ones begin at a multiple of `step`, too.
     solver.low = zero;
-    solver.high = size;
-    separate(ranges, solver);
+    solver.high = math.times(math.ceilDiv(size, step), step);
+    sortAndJoin(ranges, solver);
+    for (VisibleRange &range : ranges)
+      range.end = math.min(range.end, size);
   }
   return ranges;
 }

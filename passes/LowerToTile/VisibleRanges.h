@@ -11,7 +11,7 @@
 // Where several conditions hold together, that is the intersection of their intervals. Where one of several
 // suffices (t - u < window, or u in a prefix), each has its interval, and what lies between is left out.
 // Those that meet become one around both; of their full intervals too, where these meet, else the longer one
-// stays.
+// stays. There are at most four: of more, the later ones are one with all that lies between.
 //
 // A condition that a query and a key are of one document (passes/Specification/DocumentMask.h) is solved by
 // reading, in memory, where the documents of the block's first and last token start and end.
@@ -30,13 +30,14 @@ namespace taylor {
 /// Bounds of one axis for a block of the other, values of type index.
 struct VisibleRange {
   mlir::Value begin, fullBegin, fullEnd, end;
-  /// Known at compile time: nothing is cut off before `fullBegin`; no tile is ever full; the block sees all
-  /// of the axis or none of it.
-  bool fullFromStart = true, neverFull = false, allOrNothing = false;
+  /// Known at compile time: nothing is cut off before `fullBegin`; no tile is ever full.
+  bool fullFromStart = true, neverFull = false;
+  /// Known while conditions are solved: if the block sees anything, it sees the first token; the last one.
+  bool fromFirst = false, toLast = false;
 };
 
-/// What a block sees: one range, or several in ascending order that do not meet and have the same facts. Some
-/// may be empty.
+/// What a block sees: one range, or several in ascending order that do not meet, with the same
+/// `fullFromStart` and `neverFull`. Some may be empty.
 using VisibleRangeList = llvm::SmallVector<VisibleRange, 1>;
 
 /// The conditions of a pairwise operation.

@@ -19,10 +19,9 @@ struct PositionCondition {
 /// bound of an absolute value, |t - u| < 4). None where it compares anything else.
 std::optional<llvm::SmallVector<PositionCondition, 2>> readPositions(mlir::arith::CmpFOp compare);
 
-/// Makes each condition of a mask true by which kernels leave nothing out: that is neither on positions nor
-/// on the documents that taylor-add-documents gives, nor joins such ones. Parameters and sizes must be
-/// numbers
-/// (`replaceNumbers`). Returns whether there was one.
+/// Replaces by true each condition of a mask by which kernels leave no tile out. Those on positions and on the
+/// documents of taylor-add-documents stay, and `and` and `or` of them. Parameters and sizes must be numbers
+/// (`replaceNumbers`). Returns whether anything was replaced.
 bool keepRanges(SpecOp spec);
 
 /// Whether no query sees any key, however many there are and wherever queries begin: what these conditions on

@@ -20,6 +20,7 @@ struct LinearPosition {
   LinearPosition plus(const LinearPosition &other, double factor) const {
     return {query + factor * other.query, key + factor * other.key, constant + factor * other.constant};
   }
+  LinearPosition over(double divisor) const { return {query / divisor, key / divisor, constant / divisor}; }
   LinearPosition times(double factor) const { return {factor * query, factor * key, factor * constant}; }
   bool isConstant() const { return query == 0 && key == 0; }
 };
@@ -53,6 +54,8 @@ std::optional<LinearPosition> linearOf(Value value) {
     return operands[0].times(-1);
   if (isa<arith::MulFOp>(op) && operands[0].isConstant())
     return operands[1].times(operands[0].constant);
+  if (isa<arith::DivFOp>(op) && operands[1].isConstant() && operands[1].constant != 0)
+    return operands[0].over(operands[1].constant);
   if (isa<arith::MulFOp>(op) && operands[1].isConstant())
     return operands[0].times(operands[1].constant);
   return std::nullopt;

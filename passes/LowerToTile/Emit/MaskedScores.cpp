@@ -46,7 +46,7 @@ Value MaskedScores::emitMask(ScalarProgram &program, Frame &pair, const Masking 
     conditions = program.inlineRegion(op.getVisible(), scores.emitArguments(program, pair, {}));
   auto causal = llvm::find_if(conditions, [&](Value condition) { return isCausal(condition, u, t); });
   if (causal == conditions.end()) {
-    // Of several ranges each ends where there are no more tokens.
+    // A range ends at the last token or before, so its own bounds replace this check.
     if (edgeOfQueries || !masking.begin)
       conditions.push_back(isBelow(u, keys));
     if (edgeOfQueries && !masking.begin)

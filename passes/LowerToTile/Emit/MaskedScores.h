@@ -36,8 +36,8 @@ struct Masking {
   mlir::Value cut;
   /// Queries may reach beyond the last one, and that matters.
   bool edgeOfQueries = false;
-  /// Where the block sees several ranges: the one that the tile is of, and no other's tokens. Null: there is
-  /// one.
+  /// Where the block sees several ranges: bounds of that which the tile belongs to, along the axis that the
+  /// loop walks. Tokens outside are masked. Null where there is one range.
   mlir::Value begin = {}, end = {};
   /// A product to mask, so that nothing that is computed of it needs a mask.
   std::optional<MaskedProduct> product;

@@ -42,13 +42,13 @@ taylor.function @two.forward of @two("input:q" %q: !q, "input:k" %k: !k, "input:
 !v = !taylor.array<[b, g, u, e = 8], f32>
 !o = !taylor.array<[b, h, t, e = 8], f32>
 
-// Both begin at key 0: one range.
+// All three begin at key 0: one range.
 // SINGLE-LABEL: tile.kernel @attend
 // SINGLE:         scf.for
 // SINGLE-NOT:     scf.for
 // SINGLE:         tile.store
 taylor.function @prefix.forward of @prefix("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
-  %n = taylor.pairwise { s = dot(%q, %k) } visible(or(u <= t, u < 40.0)) -> rows(s, %v) : !q, !k, !v -> !o
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(or(or(u <= t, u < 40.0), u < 50.0)) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:n" %n : !o
 }
 
