@@ -159,6 +159,12 @@ void RoleEmitter::emitFills(StreamLoop &entry, IRMapping &mapping, Value number)
     SmallVector<Value> offsets = llvm::map_to_vector(
         copy.getOffsets(), [&](Value offset) { return cloneFor(builder, offset, mapping); });
     Value end = copy.getEnd() ? extremeOf(builder, copy.getEnd(), mapping, /*largest=*/true) : Value();
+    // A member that sees nothing ends where it begins, which may be past the array.
+    if (end && streams.followsMember(copy.getEnd())) {
+      Value size =
+          tile::SizeOp::create(builder, copy.getLoc(), builder.getIndexType(), copy.getEndAxisAttr());
+      end = arith::MinSIOp::create(builder, copy.getLoc(), end, size);
+    }
     Value slot = AcquireOp::create(builder, copy.getLoc(), stream.ring, number);
     // Other proxies than the matrix units' would have to be told of a bulk copy.
     bool isMultiplied = llvm::all_of(stream.buffer->getUsers(),
