@@ -10,15 +10,29 @@
 //
 //   The region's own derivative at dw gives a cotangent per argument: for s = dot(%a, %b) the outputs
 //   rows(ds, %b) and columns(ds, %a), for a scalar its sum over the axes that it lacks.
+//
+//   A decay %x that parameters and places make, read as x[t] - x[u], is 0 where a query stands at the key,
+//   whatever %x: its cotangent is the difference of rows and columns without those pairs. With them a slope's
+//   gradient would be what two sums of large terms leave, times a position.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/RegionDerivative.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <array>
 
 using namespace mlir;
 using namespace taylor;
 
 namespace {
+
+/// In a region over pairs: 0 where the query stands at the key, else 1. A factor, since NaN stays NaN.
+Value buildIsElsewhere(OpBuilder &builder, Location loc, Type type) {
+  Value t = IndexOp::create(builder, loc, type, axisAttr(builder, AxisRole::Query));
+  Value u = IndexOp::create(builder, loc, type, axisAttr(builder, AxisRole::Key));
+  Value isThere = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, t, u);
+  return arith::SelectOp::create(builder, loc, isThere, buildNumber(builder, loc, type, 0.0),
+                                 buildNumber(builder, loc, type, 1.0));
+}
 
 /// Collects the operands, region and outputs of the derived operation.
 class DerivedPairwise {
@@ -56,7 +70,8 @@ private:
   std::optional<Source> addSource(int64_t result, Value cotangent);
   void copyRegion(Region &from, Region &to, IRMapping &values);
   LogicalResult buildWeight(Region &region, ArrayRef<std::optional<Source>> sources);
-  void addOutputs(ArrayRef<Value> argumentCotangents);
+  void addOutputs(OpBuilder &inner, ArrayRef<Value> argumentCotangents);
+  bool isOnlySubtracted(int64_t scalar);
 
   PairwiseOp op;
   OpBuilder &builder;
@@ -124,12 +139,36 @@ LogicalResult DerivedPairwise::buildWeight(Region &region, ArrayRef<std::optiona
       addOutput(sum.getKind() == PairOutput::Rows ? PairOutput::Columns : PairOutput::Rows,
                 values.lookupOrDefault(yield->getOperand(sum.getYielded())), cotangent, op.getArrayOfSum(i));
   }
-  addOutputs(*argumentCotangents);
+  addOutputs(inner, *argumentCotangents);
   YieldOp::create(inner, op.getLoc(), yielded, ArrayAttr());
   return success();
 }
 
-void DerivedPairwise::addOutputs(ArrayRef<Value> argumentCotangents) {
+/// Whether a scalar is %x read at the query, or %x at the key, and both are read as their difference alone.
+/// A decay of each batch is made of tokens: what tokens get is judged one by one, and no position multiplies
+/// it.
+bool DerivedPairwise::isOnlySubtracted(int64_t scalar) {
+  Value array = op.getScalars()[scalar];
+  auto alignOf = [&](Value other) {
+    auto align = other.getDefiningOp<AlignOp>();
+    return align && arrayTypeOf(other).has(AxisRole::Query) ? align.getArray() : Value();
+  };
+  auto partner = llvm::find_if(
+      op.getScalars(), [&](Value other) { return alignOf(array) == other || alignOf(other) == array; });
+  if (partner == op.getScalars().end() || op.getVisible().empty() || arrayTypeOf(array).has(AxisRole::Batch))
+    return false;
+  unsigned first = op.getNumProducts(op.getWeight());
+  std::array<Value, 2> both = {op.getWeight().getArgument(first + scalar),
+                               op.getWeight().getArgument(first + (partner - op.getScalars().begin()))};
+  return llvm::all_of(both, [&](Value argument) {
+    return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+      return isa<arith::SubFOp>(user) &&
+             llvm::all_of(both, [&](Value each) { return llvm::is_contained(user->getOperands(), each); });
+    });
+  });
+}
+
+void DerivedPairwise::addOutputs(OpBuilder &inner, ArrayRef<Value> argumentCotangents) {
   for (int64_t i = 0; i < op.getNumProducts(); ++i) {
     Value ds = argumentCotangents[i];
     if (!ds)
@@ -138,10 +177,13 @@ void DerivedPairwise::addOutputs(ArrayRef<Value> argumentCotangents) {
     addOutput(PairOutput::Rows, ds, column, row);
     addOutput(PairOutput::Columns, ds, row, column);
   }
-  for (auto [operand, dx] : llvm::zip(op.getScalars(), argumentCotangents.drop_front(op.getNumProducts()))) {
+  for (auto [i, operand] : llvm::enumerate(op.getScalars())) {
     ArrayType type = arrayTypeOf(operand);
+    Value dx = argumentCotangents[op.getNumProducts() + i];
     if (!dx || !isa<FloatType>(type.getElementType()))
       continue;
+    if (isOnlySubtracted(i))
+      dx = arith::MulFOp::create(inner, op.getLoc(), dx, buildIsElsewhere(inner, op.getLoc(), dx.getType()));
     PairOutput kind = type.has(AxisRole::Query) ? PairOutput::Rows
                       : type.has(AxisRole::Key) ? PairOutput::Columns
                       : type.has(AxisRole::Lag) ? PairOutput::Diagonals

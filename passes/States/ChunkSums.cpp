@@ -152,7 +152,7 @@ static Value buildMinus(OpBuilder &b, Location loc, ValueRange x) {
 
 /// The running maximum of a[t] + c[u] over u <= t is a[t] plus that of c. Null where it is no such sum.
 Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
-  SeparableSums sums(op);
+  SeparableSums sums(op, /*acrossChunks=*/true);
   Operation *yield = op.getMaximum().front().getTerminator();
   std::optional<SplitScalar> parts = sums.split(yield->getOperand(0));
   if (!parts || !parts->column || failed(sums.readMask()) || !sums.causal)
@@ -287,7 +287,7 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
     return std::nullopt;
   if (hasSumInto(PairOutput::Diagonals))
     return Refusal{op.getLoc(), "a sum over the pairs of a distance"};
-  SeparableSums sums(op);
+  SeparableSums sums(op, /*acrossChunks=*/true);
   if (failed(sums.run(weightsOf(op))))
     return Refusal{sums.at, sums.reason};
   if (sums.documents && !areShared(sums.documents))

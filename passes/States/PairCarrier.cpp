@@ -69,7 +69,7 @@ LogicalResult PairCarrier::checkCausal(Operation *op) {
   auto pairs = dyn_cast<PairwiseOp>(op);
   if (!pairs)
     return success();
-  SeparableSums sums(pairs);
+  SeparableSums sums(pairs, /*acrossChunks=*/false);
   return succeeded(sums.readMask()) && !sums.causal ? refuseLaterPieces(pairs) : success();
 }
 
@@ -77,7 +77,7 @@ LogicalResult PairCarrier::carry(PairwiseOp op) {
   SmallVector<int64_t> wanted = weightsOf(op);
   SmallVector<bool> counted = llvm::map_to_vector(op.getSums().getAsRange<PairSumAttr>(),
                                                   [&](PairSumAttr sum) { return isCount(op, sum); });
-  SeparableSums sums(op);
+  SeparableSums sums(op, /*acrossChunks=*/false);
   if (failed(wanted.empty() ? sums.readMask() : sums.run(wanted)))
     return refusePairs(sums.at, sums.reason);
   if (!sums.causal)
@@ -144,7 +144,7 @@ void PairCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
 LogicalResult PairCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, ArrayRef<bool> counted,
                                      llvm::MapVector<int64_t, Value> &whole) {
   // Places are arrays by now.
-  SeparableSums sums(op);
+  SeparableSums sums(op, /*acrossChunks=*/false);
   if (failed(sums.run(wanted)))
     return refusePairs(sums.at, sums.reason);
   StateRewrite rows(op, sums, PairOutput::Rows, block, builder);

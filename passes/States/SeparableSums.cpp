@@ -59,6 +59,17 @@ SeparableTerm numberTerm(double number) {
   return term;
 }
 
+/// Whether a condition compares the places of two tokens.
+bool comparesPlaces(Value condition, arith::CmpFPredicate predicate, AxisRef left, AxisRef right) {
+  auto isIndex = [](Value value, AxisRef axis) {
+    auto index = value.getDefiningOp<IndexOp>();
+    return index && index.getAxis() == axis;
+  };
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  return compare && compare.getPredicate() == predicate && isIndex(compare.getLhs(), left) &&
+         isIndex(compare.getRhs(), right);
+}
+
 } // namespace
 
 bool taylor::isCount(PairwiseOp op, PairSumAttr sum) {
@@ -83,13 +94,7 @@ std::nullopt_t SeparableSums::refuse(Location loc, const Twine &why) {
 bool SeparableSums::readCondition(Value condition) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return readCondition(both.getLhs()) && readCondition(both.getRhs());
-  auto compare = condition.getDefiningOp<arith::CmpFOp>();
-  auto isIndex = [](Value value, AxisRef axis) {
-    auto index = value.getDefiningOp<IndexOp>();
-    return index && index.getAxis() == axis;
-  };
-  if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
-      isIndex(compare.getLhs(), AxisRole::Key) && isIndex(compare.getRhs(), AxisRole::Query))
+  if (comparesPlaces(condition, arith::CmpFPredicate::OLE, AxisRole::Key, AxisRole::Query))
     return causal = true;
   std::optional<DocumentCondition> same = readDocuments(op, condition);
   if (!same || (documents && documents != same->keys))
@@ -179,8 +184,13 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   Operation *from = scalar.getDefiningOp();
   if (isa<math::ExpOp>(from) && !(dependenceOf(scalar) & Products))
     return computeDecay(scalar);
-  if (auto select = dyn_cast<arith::SelectOp>(from); select && isOneSided(select.getCondition()))
-    return computeSelect(select);
+  if (auto select = dyn_cast<arith::SelectOp>(from)) {
+    if (acrossChunks && isMasked() &&
+        comparesPlaces(select.getCondition(), arith::CmpFPredicate::OEQ, AxisRole::Query, AxisRole::Key))
+      return read(select.getFalseValue());
+    if (isOneSided(select.getCondition()))
+      return computeSelect(select);
+  }
   if (FloatAttr exponent; isa<math::PowFOp>(from) && matchPattern(from->getOperand(1), m_Constant(&exponent)))
     if (double times = exponent.getValueAsDouble(); times >= 0.0 && times == std::floor(times))
       return computePower(from->getOperand(0), times, from->getLoc());
@@ -389,7 +399,7 @@ SmallVector<int64_t> taylor::weightsOf(PairwiseOp op) {
 bool taylor::areSeparable(PairwiseOp op, ArrayRef<int64_t> weights) {
   // Reading the weights may leave scalars.
   auto copy = cast<PairwiseOp>(OpBuilder(op).clone(*op));
-  SeparableSums sums(copy);
+  SeparableSums sums(copy, /*acrossChunks=*/true);
   bool are = succeeded(sums.run(weights));
   copy.erase();
   return are;

@@ -39,13 +39,16 @@ inline bool isRowCount(PairwiseOp op, PairSumAttr sum) {
 
 /// Numbers of the yielded scalars of all sums that are not counts.
 llvm::SmallVector<int64_t> weightsOf(PairwiseOp op);
-/// Whether SeparableSums can take these yielded scalars and the mask apart. Leaves the operation as it is.
+/// Whether SeparableSums can take these yielded scalars and the mask apart across chunks. Leaves the
+/// operation as it is.
 bool areSeparable(PairwiseOp op, llvm::ArrayRef<int64_t> weights);
 
 /// The weight region of one operation, taken apart.
 class SeparableSums {
 public:
-  explicit SeparableSums(PairwiseOp op) : at(op.getLoc()), op(op) {}
+  /// `acrossChunks`: the sums are those of a query and the keys of other chunks, so that it stands at none of
+  /// them; else they have the query's own key, too.
+  SeparableSums(PairwiseOp op, bool acrossChunks) : at(op.getLoc()), op(op), acrossChunks(acrossChunks) {}
 
   /// Number of the inner product whose powers the weights are.
   int64_t score = 0;
@@ -103,6 +106,7 @@ private:
   std::nullopt_t refuse(mlir::Location loc, const llvm::Twine &why);
 
   PairwiseOp op;
+  bool acrossChunks;
   llvm::SmallVector<mlir::Value> exponents; // of decays
   llvm::DenseMap<mlir::Value, unsigned> dependences;
   llvm::DenseMap<mlir::Value, std::optional<Terms>> known;

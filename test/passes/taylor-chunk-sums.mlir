@@ -118,3 +118,16 @@ taylor.function @powers.forward of @powers("input:q" %q: !q, "input:k" %k: !k, "
   %n = taylor.pairwise { s = dot(%q, %k) x = s * exp(%ct - %c) } visible(u <= t) -> rows(x * x * exp(%bt - %b), %v) : !q, !k, !taylor.array<[b, g, t]>, !column, !taylor.array<[b, g, t]>, !column, !v -> !o
   taylor.yield "output:n" %n : !o
 }
+
+// A query reads states of other chunks, whose keys stand elsewhere. Without a mask it stands at one of them, and sums stay over pairs.
+// CHECK-LABEL: taylor.function @elsewhere.forward
+// CHECK:      %[[NEAR:.*]] = taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) chunk(64) -> rows(select(t == u, 0.0, s0), %v)
+// CHECK-NEXT: %[[S:.*]] = taylor.states %k, %v orders(1 to 1) chunk(64)
+// CHECK-NEXT: %[[R:.*]] = taylor.read_states %q from %[[S]] into %[[NEAR]] orders(1 to 1) weights [1.000000e+00] chunk(64)
+// CHECK-NEXT: %[[ALL:.*]] = taylor.pairwise { s0 = dot(%q, %k) } -> rows(select(t == u, 0.0, s0), %v)
+// CHECK-NEXT: taylor.yield "output:o" %[[R]], "output:all" %[[ALL]]
+taylor.function @elsewhere.forward of @elsewhere("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  %o = taylor.pairwise { s = dot(%q, %k), w = select(t == u, 0.0, s) } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %all = taylor.pairwise { s = dot(%q, %k), w = select(t == u, 0.0, s) } -> rows(w, %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o, "output:all" %all : !o, !o
+}
