@@ -334,7 +334,8 @@ std::vector<OptionRow> kernelRows() {
       {"spoil-with", "nan|inf", "value in the tokens of --spoil-keys and --spoil-queries (default: nan)",
        [](O &o, S t) { return setChoice(o.spoiledWith, "spoil-with", {"nan", "inf"}, t); }},
       {"spoil-tile", "N",
-       "tokens of a tile, within which NaN may spread, as on GPUs (default: 1, it may not)",
+       "tokens of a tile, within which NaN may spread, as on GPUs; tiles begin with each piece (default: 1,\n"
+       "it may not)",
        [](O &o, S t) {
          if (Error failed = setInteger(o.spoiledTile, "spoil-tile", t))
            return failed;

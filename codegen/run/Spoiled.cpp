@@ -45,14 +45,27 @@ void spoil(Problem &problem, const std::set<int64_t> &keys, const std::set<int64
     spoil(cotangent.array, AxisRole::Query, queries, value);
 }
 
-/// All tokens of the tiles of some.
-std::set<int64_t> wholeTiles(const std::set<int64_t> &tokens, int64_t tile) {
-  std::set<int64_t> all;
-  for (int64_t token : tokens)
-    for (int64_t i = 0; i < tile; ++i)
-      all.insert(token / tile * tile + i);
-  return all;
-}
+/// The tiles of a sequence: each piece's begin with it.
+struct TokenTiles {
+  int64_t tokens;
+  ArrayRef<int64_t> pieces; ///< where pieces after the first begin, ascending
+
+  explicit TokenTiles(const RunOptions &options) : tokens(options.spoiledTile), pieces(options.pieces) {}
+  /// The first token of a token's tile.
+  int64_t beginOf(int64_t token) const {
+    auto next = llvm::upper_bound(pieces, token);
+    int64_t piece = next == pieces.begin() ? 0 : *std::prev(next);
+    return piece + (token - piece) / tokens * tokens;
+  }
+  /// All tokens of the tiles of some.
+  std::set<int64_t> whole(const std::set<int64_t> &some) const {
+    std::set<int64_t> all;
+    for (int64_t token : some)
+      for (int64_t begin = beginOf(token), i = begin; i < begin + tokens && beginOf(i) == begin; ++i)
+        all.insert(i);
+    return all;
+  }
+};
 
 /// Queries of which an output is no number.
 std::set<int64_t> spoiledRows(const Outcome &evaluated) {
@@ -89,7 +102,7 @@ struct ReachedTokens {
 };
 
 /// So too, with whole tiles; `tokens`: null for an output.
-std::vector<bool> reached(const Array &before, const Array &after, int64_t tile,
+std::vector<bool> reached(const Array &before, const Array &after, const TokenTiles &tiles,
                           const ReachedTokens *tokens) {
   std::vector<bool> is = changed(before, after);
   std::vector<int64_t> queries = tokensOf(before, AxisRole::Query), keys = tokensOf(before, AxisRole::Key);
@@ -97,12 +110,12 @@ std::vector<bool> reached(const Array &before, const Array &after, int64_t tile,
     is[i] = is[i] || tokens->queries.contains(queries[i]) || tokens->keys.contains(keys[i]) ||
             (queries[i] < 0 && keys[i] < 0 && !(tokens->queries.empty() && tokens->keys.empty()));
   for (const std::vector<int64_t> &places : {queries, keys}) {
-    std::set<int64_t> tiles;
+    std::set<int64_t> begins;
     for (size_t i = 0; i < is.size(); ++i)
       if (is[i] && places[i] >= 0)
-        tiles.insert(places[i] / tile);
-    for (size_t i = 0; tile > 1 && i < is.size(); ++i)
-      is[i] = is[i] || (places[i] >= 0 && tiles.contains(places[i] / tile));
+        begins.insert(tiles.beginOf(places[i]));
+    for (size_t i = 0; tiles.tokens > 1 && i < is.size(); ++i)
+      is[i] = is[i] || (places[i] >= 0 && begins.contains(tiles.beginOf(places[i])));
   }
   return is;
 }
@@ -159,8 +172,7 @@ FailureOr<SpoiledResults> reachOfTiles(const Problem &problem, const Problem &sp
   }
   std::set<int64_t> wide = spoiledRows(reach.most);
   wide.insert(options.spoiledQueries.begin(), options.spoiledQueries.end());
-  spoil(wider, options.spoiledKeys, wholeTiles(wide, options.spoiledTile),
-        std::numeric_limits<Real>::quiet_NaN());
+  spoil(wider, options.spoiledKeys, TokenTiles(options).whole(wide), std::numeric_limits<Real>::quiet_NaN());
   FailureOr<Outcome> widened = evaluate(wider, reference::RoundingRules::exact(), withGradients);
   if (failed(widened))
     return failure();
@@ -204,7 +216,7 @@ LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Outcome &c
                    const Array &exact, const Array &widest, const Array &ours, const Array &oursAgain) {
     if (ours.values.empty() || reference.values.empty())
       return;
-    std::vector<bool> is = reached(reference, widest, options.spoiledTile, tokens);
+    std::vector<bool> is = reached(reference, widest, TokenTiles(options), tokens);
     size_t kept = 0, changed = 0, swallowed = 0;
     for (size_t i = 0; i < is.size(); ++i) {
       kept += !is[i];
