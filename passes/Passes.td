@@ -314,8 +314,9 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     zero is never built. Forward and backward stay together so that the stabilisation sees both;
     `taylor-split-backward` parts them.
 
-    Of `x[t] - x[u]`, with an x that all batches share, pairs with t == u are left out of both sums
-    that its cotangent is the difference of: a slope's gradient keeps its digits.
+    Where an operation with a mask reads x as `x[t] - x[u]` alone, and parameters and places make x,
+    the pairs with t == u add nothing to its cotangent, and are left out of the rows and columns that
+    it comes from: a slope's gradient keeps its digits.
 
     Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`. With
     `forward-only` there are no cotangents and no gradients, and none of a specification of a step

@@ -67,7 +67,8 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     Requires, with a message at the place that does not hold: weights that are finite sums of powers
     of one inner product, with factors that depend on one side alone, and one decay at most;
     visible(u <= t), one document (the same for all heads), both, or no mask (and a decay only with
-    u <= t). A clamp, a select or an exponential of a score and a window are refused. In a function
+    u <= t). A clamp, a select or an exponential of a score and a window are refused, but not
+    `select(t == u, x, y)` under a mask: states are of other chunks, where it is y. In a function
     where other sums have the form, such a sum stays over pairs, with a warning. A message about a
     sum comes once, for the forward if it holds there. Of twins (taylor-plan-forms), which no one
     asked for, nothing is said: if one cannot be, all go, and the functions that they are twins of
@@ -241,11 +242,11 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     `@f.step` says why. Calls of the whole sequence leave what the step goes on from: where `@f`
     does not say what it carries, it is `pieces` with a recurrence and `queries` without.
 
-    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or
-    convolution in reverse; no shift by more than 64 tokens; documents, if any, of
-    taylor-add-documents. Documents go on, too: tokens whose document starts before the call read
-    what the earlier calls left, and the call leaves the values of its last token's document. Masks
-    still compare where documents start within the call.
+    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal, without
+    `t == u`, since a state has the query's own key; no scan or convolution in reverse; no shift by
+    more than 64 tokens; documents, if any, of taylor-add-documents. Documents go on, too: tokens
+    whose document starts before the call read what the earlier calls left, and the call leaves the
+    values of its last token's document. Masks still compare where documents start within the call.
 
     ```mlir
     taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) carries #taylor.carry<pieces> {

@@ -11,9 +11,10 @@
 //   The region's own derivative at dw gives a cotangent per argument: for s = dot(%a, %b) the outputs
 //   rows(ds, %b) and columns(ds, %a), for a scalar its sum over the axes that it lacks.
 //
-//   A decay %x that parameters and places make, read as x[t] - x[u], is 0 where a query stands at the key,
-//   whatever %x: its cotangent is the difference of rows and columns without those pairs. With them a slope's
-//   gradient would be what two sums of large terms leave, times a position.
+//   Where a query stands at the key, x[t] - x[u] is 0 whatever %x is. So the rows and columns that are the
+//   cotangent of %x leave those pairs out: with them a slope's gradient would be what two sums of large terms
+//   leave, times a position.
+#include "dialect/Sources.h"
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/RegionDerivative.h"
 
@@ -144,26 +145,32 @@ LogicalResult DerivedPairwise::buildWeight(Region &region, ArrayRef<std::optiona
   return success();
 }
 
-/// Whether a scalar is %x read at the query, or %x at the key, and both are read as their difference alone.
-/// A decay of each batch is made of tokens: what tokens get is judged one by one, and no position multiplies
-/// it.
+/// Whether a scalar is %x read at the query, or %x at the key, of which the weight reads the difference
+/// alone, and %x is made of parameters and places: what tokens get is judged one by one, and no position
+/// multiplies it. Without a mask the sum may be one over features (SeparableSums.h), which have all pairs.
 bool DerivedPairwise::isOnlySubtracted(int64_t scalar) {
   Value array = op.getScalars()[scalar];
-  auto alignOf = [&](Value other) {
+  bool isOfTokens = anySource({array}, [](Value source) {
+    ArrayType type = arrayTypeOf(source);
+    return isa<BlockArgument>(source) && isa<FloatType>(type.getElementType()) &&
+           (type.has(AxisRole::Query) || type.has(AxisRole::Key));
+  });
+  if (op.getVisible().empty() || isOfTokens)
+    return false;
+  auto alignOf = [](Value other) {
     auto align = other.getDefiningOp<AlignOp>();
     return align && arrayTypeOf(other).has(AxisRole::Query) ? align.getArray() : Value();
   };
-  auto partner = llvm::find_if(
-      op.getScalars(), [&](Value other) { return alignOf(array) == other || alignOf(other) == array; });
-  if (partner == op.getScalars().end() || op.getVisible().empty() || arrayTypeOf(array).has(AxisRole::Batch))
-    return false;
-  unsigned first = op.getNumProducts(op.getWeight());
-  std::array<Value, 2> both = {op.getWeight().getArgument(first + scalar),
-                               op.getWeight().getArgument(first + (partner - op.getScalars().begin()))};
-  return llvm::all_of(both, [&](Value argument) {
-    return llvm::all_of(argument.getUsers(), [&](Operation *user) {
-      return isa<arith::SubFOp>(user) &&
-             llvm::all_of(both, [&](Value each) { return llvm::is_contained(user->getOperands(), each); });
+  auto argumentOf = [&](int64_t number) { return op.getWeight().getArgument(op.getNumProducts() + number); };
+  return llvm::any_of(llvm::enumerate(op.getScalars()), [&](auto other) {
+    if (alignOf(array) != other.value() && alignOf(other.value()) != array)
+      return false;
+    std::array<Value, 2> both = {argumentOf(scalar), argumentOf(other.index())};
+    return llvm::all_of(both, [&](Value argument) {
+      return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+        return isa<arith::SubFOp>(user) &&
+               llvm::all_of(both, [&](Value each) { return llvm::is_contained(user->getOperands(), each); });
+      });
     });
   });
 }

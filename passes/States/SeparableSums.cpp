@@ -59,7 +59,7 @@ SeparableTerm numberTerm(double number) {
   return term;
 }
 
-/// Whether a condition compares the places of two tokens.
+/// Whether a condition is `left predicate right` of two places.
 bool comparesPlaces(Value condition, arith::CmpFPredicate predicate, AxisRef left, AxisRef right) {
   auto isIndex = [](Value value, AxisRef axis) {
     auto index = value.getDefiningOp<IndexOp>();
@@ -68,6 +68,13 @@ bool comparesPlaces(Value condition, arith::CmpFPredicate predicate, AxisRef lef
   auto compare = condition.getDefiningOp<arith::CmpFOp>();
   return compare && compare.getPredicate() == predicate && isIndex(compare.getLhs(), left) &&
          isIndex(compare.getRhs(), right);
+}
+
+/// Whether a condition is that the query stands at the key.
+bool isOwnPair(Value condition) {
+  constexpr auto equal = arith::CmpFPredicate::OEQ;
+  return comparesPlaces(condition, equal, AxisRole::Query, AxisRole::Key) ||
+         comparesPlaces(condition, equal, AxisRole::Key, AxisRole::Query);
 }
 
 } // namespace
@@ -185,8 +192,7 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   if (isa<math::ExpOp>(from) && !(dependenceOf(scalar) & Products))
     return computeDecay(scalar);
   if (auto select = dyn_cast<arith::SelectOp>(from)) {
-    if (acrossChunks && isMasked() &&
-        comparesPlaces(select.getCondition(), arith::CmpFPredicate::OEQ, AxisRole::Query, AxisRole::Key))
+    if (acrossChunks && isMasked() && isOwnPair(select.getCondition()))
       return read(select.getFalseValue());
     if (isOneSided(select.getCondition()))
       return computeSelect(select);

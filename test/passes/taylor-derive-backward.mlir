@@ -33,23 +33,22 @@ taylor.spec @scalars(%r: !row, %c: !col, %p: !taylor.array<[h]> from parameter(o
   taylor.yield %y : !row
 }
 
-// A decay that is the same in all batches: where the query stands at the key it is 0, so those pairs are left out of the two sums whose
-// difference its cotangent is. Not so one of tokens, one that is read otherwise too, and one that sees all keys.
+// Where the query stands at the key x[t] - x[u] is 0: rows and columns leave those pairs out. Not so where tokens make x, where the
+// weight reads x otherwise too, and without a mask.
 // CHECK-LABEL: taylor.function @decays.joint
-// CHECK-NOT: select
-// CHECK: taylor.pairwise { x0 = %y * exp(%{{.*}} - %x), x1 = select(t == u, 0.0, 1.0) } visible(u <= t) -> rows(x0 * x1), columns(-x0 * x1) :
-// CHECK-NOT: select
+// CHECK-NOT: t == u
+// CHECK: taylor.pairwise { x0 = %y * exp(%{{.*}} - %{{.*}}), x1 = select(t == u, 0.0, 1.0) } visible(u <= t) -> rows(x0 * x1), columns(-x0 * x1) :
+// CHECK-NOT: t == u
 // CHECK: taylor.yield "output:y"
-taylor.spec @decays(%x: !taylor.array<[h, u]>, %tokens: !col, %bare: !taylor.array<[h, u]>, %all: !taylor.array<[h, u]>) {
+taylor.spec @decays(%slope: !head from parameter(ones), %tokens: !taylor.array<[h, u]>, %c: !col) {
+  %x = taylor.map exp(%slope) * u : !head
   %at = taylor.align %x to t : !taylor.array<[h, u]>
   %y = taylor.pairwise { w = exp(%at - %x) } visible(u <= t) -> rows(w) : !taylor.array<[h, t]>, !taylor.array<[h, u]> -> !row
-  %tt = taylor.align %tokens to t : !col
-  %yt = taylor.pairwise { w = exp(%tt - %tokens) } visible(u <= t) -> rows(w) : !row, !col -> !row
-  %bt = taylor.align %bare to t : !taylor.array<[h, u]>
-  %yb = taylor.pairwise { w = exp(%bt - %bare) * %bare } visible(u <= t) -> rows(w) : !taylor.array<[h, t]>, !taylor.array<[h, u]> -> !row
-  %lt = taylor.align %all to t : !taylor.array<[h, u]>
-  %yl = taylor.pairwise { w = %lt - %all } -> rows(w) : !taylor.array<[h, t]>, !taylor.array<[h, u]> -> !row
-  taylor.yield %y, %yt, %yb, %yl : !row, !row, !row, !row
+  %tt = taylor.align %tokens to t : !taylor.array<[h, u]>
+  %yt = taylor.pairwise { w = exp(%tt - %tokens) } visible(u <= t) -> rows(w) : !taylor.array<[h, t]>, !taylor.array<[h, u]> -> !row
+  %yc = taylor.pairwise { w = exp(%at - %x) * %x } visible(u <= t) -> rows(w) : !taylor.array<[h, t]>, !taylor.array<[h, u]> -> !row
+  %yl = taylor.pairwise { w = %at - %x } -> rows(w) : !taylor.array<[h, t]>, !taylor.array<[h, u]> -> !row
+  taylor.yield %y, %yt, %yc, %yl : !row, !row, !row, !row
 }
 
 // What is read at a pair's lag gets the sum along that diagonal; a table, the sums of the lags that read each entry.

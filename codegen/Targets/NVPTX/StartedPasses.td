@@ -23,8 +23,9 @@ def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
        producer's loop runs over the ranges of all members, and a member waits for and releases what
        only others read, too. Such a loop must begin at a multiple of its step
        (`query-begins=aligned` of the plan, for queries that pass by keys): the iterations of one
-       member are then among those of all. A copy ends `until` the last end of all members. Where a
-       gang has more members than there are tiles, the last tile is computed twice.
+       member are then among those of all. A copy ends `until` the last end of all members, and with
+       the array. Where a gang has more members than there are tiles, the last tile is computed
+       twice.
     3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
     4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared`
        bytes: 3, with up to 128 registers of tiles in each thread that are carried or multiplied,

@@ -59,21 +59,23 @@ tile.program @roles {
   %sums = tile.tensor "output:sums" : !sums
   %vectors = tile.tensor "input:x" : !vectors
   %states = tile.tensor "output:states" : !states
-  // The example of the description: of the keys and values, not of the queries. The producer's loop ends where the last member's does. A member waits before the
+  // The example of the description: of the keys and values, not of the queries. The producer's loop ends where the last member's does, and its copies with the array. A member waits before the
   // first reader and releases after the last one, and passes by what only others read.
   // CHECK-LABEL: tile.kernel @attend grid(%{{.*}} in ceildiv(t, 192)) launch #simt.launch<warps = 4> {
   // CHECK-NEXT: %[[K:.*]] = simt.ring "k" : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
   // CHECK-NEXT: %[[V:.*]] = simt.ring "v" : !simt.ring<!simt.buffer<2 x [u = 64, e = 64], bf16, swizzle = 128>>
   // CHECK-NEXT: %[[Q:.*]] = simt.alloc "q"
   // CHECK-NEXT: simt.roles members 3 registers 32, 160 producer {
-  // CHECK-COUNT-3: arith.minsi %{{.*}}, %[[U:.*]] : index
+  // CHECK:      %[[U:.*]] = tile.size "u"
+  // CHECK-COUNT-3: arith.minsi
   // CHECK:      %[[PAIR:.*]] = arith.maxsi
   // CHECK:      %[[END:.*]] = arith.maxsi %[[PAIR]], %
   // CHECK-NEXT: scf.for %[[J:.*]] = %c0 to %[[END]] step %c64 iter_args(%[[USE:.*]] = %c0) -> (index) {
+  // CHECK-NEXT:   %[[LAST:.*]] = arith.minsi %[[END]], %[[U]] : index
   // CHECK-NEXT:   %[[SLOT:.*]] = simt.acquire %[[K]][%[[USE]]]
-  // CHECK-NEXT:   simt.copy %{{.*}} [u = %[[J]]] until(u = %[[END]]), %[[SLOT]] signals %[[K]][%[[USE]]] bulk
+  // CHECK-NEXT:   simt.copy %{{.*}} [u = %[[J]]] until(u = %[[LAST]]), %[[SLOT]] signals %[[K]][%[[USE]]] bulk
   // CHECK-NEXT:   %[[SLOT2:.*]] = simt.acquire %[[V]][%[[USE]]]
-  // CHECK-NEXT:   simt.copy %{{.*}} [u = %[[J]]] until(u = %[[END]]), %[[SLOT2]] signals %[[V]][%[[USE]]] bulk
+  // CHECK-NEXT:   simt.copy %{{.*}} [u = %[[J]]] until(u = %[[LAST]]), %[[SLOT2]] signals %[[V]][%[[USE]]] bulk
   // CHECK-NEXT:   %[[NEXT:.*]] = arith.addi %[[USE]], %c1
   // CHECK-NEXT:   scf.yield %[[NEXT]]
   // CHECK-NEXT: }
@@ -192,11 +194,13 @@ tile.program @roles {
   // CHECK:      simt.roles members 3 registers 32, 160 producer {
   // CHECK:      scf.for %{{.*}} iter_args(%[[COUNT:.*]] = %c0) -> (index)
   // CHECK-COUNT-3: arith.floordivsi
+  // CHECK:        %[[SIZE:.*]] = tile.size "t"
   // CHECK:        scf.for %[[T:.*]] = %{{.*}} to %[[HIGH:.*]] step %c64 iter_args(%[[USE:.*]] = %[[COUNT]])
+  // CHECK-NEXT:     %[[LAST:.*]] = arith.minsi %[[HIGH]], %[[SIZE]] : index
   // CHECK-NEXT:     %[[SLOT:.*]] = simt.acquire %[[Q]][%[[USE]]]
-  // CHECK-NEXT:     simt.copy %{{.*}} [t = %[[T]]] until(t = %[[HIGH]]), %[[SLOT]] signals %[[Q]][%[[USE]]] bulk
+  // CHECK-NEXT:     simt.copy %{{.*}} [t = %[[T]]] until(t = %[[LAST]]), %[[SLOT]] signals %[[Q]][%[[USE]]] bulk
   // CHECK-NEXT:     %[[SLOT:.*]] = simt.acquire %[[R]][%[[USE]]]
-  // CHECK-NEXT:     simt.copy %{{.*}} [t = %[[T]]] until(t = %[[HIGH]]), %[[SLOT]] signals %[[R]][%[[USE]]] :
+  // CHECK-NEXT:     simt.copy %{{.*}} [t = %[[T]]] until(t = %[[LAST]]), %[[SLOT]] signals %[[R]][%[[USE]]] :
   // CHECK:      consumer
   // CHECK:        scf.for %[[PAST:.*]] = %{{.*}} to %{{.*}} step %c1 {
   // CHECK:        scf.for
