@@ -43,11 +43,28 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
   forEachResult(problem, *exact, [&](const char *kind, const std::string &name, Array &reference) {
     if (problem.hasUnreal)
       mergeUnreal(reference.values);
-    expectation.results.push_back({kind, name, std::move(reference), Array(), 0});
+    expectation.results.push_back({kind, name, std::move(reference), Array()});
   });
+  if (problem.hasUnreal && failed(expectation.findOfRange(problem, withGradients)))
+    return failure();
   if (failed(expectation.evaluateEager(problem, withGradients)))
     return failure();
   return expectation;
+}
+
+LogicalResult Expectation::findOfRange(Problem &problem, bool withGradients) {
+  FailureOr<Outcome> inRange =
+      run::evaluate(problem, reference::RoundingRules::toRange(problem.dtype), withGradients);
+  if (failed(inRange))
+    return failure();
+  size_t i = 0;
+  forEachResult(problem, *inRange, [&](const char *, const std::string &, Array &array) {
+    ExpectedResult &result = results[i++];
+    for (auto [element, x] : llvm::enumerate(array.values))
+      if (!std::isfinite(x) && std::isfinite(result.reference.values[element]))
+        result.ofRange.push_back(element);
+  });
+  return success();
 }
 
 LogicalResult Expectation::visitEager(Problem &problem, bool withGradients, int draw,
@@ -119,6 +136,9 @@ reference::Comparison Expectation::judge(size_t i, ArrayRef<Real> ours) const {
   std::vector<Real> given = ours.empty() ? std::vector<Real>(result.reference.values.size(), 0) : ours.vec();
   if (hasUnreal)
     mergeUnreal(given);
+  for (size_t element : result.ofRange)
+    if (!std::isfinite(given[element]))
+      given[element] = result.reference.values[element];
   return reference::compare(given, result.reference.values, result.eager.values, contract);
 }
 

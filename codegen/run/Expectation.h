@@ -15,6 +15,9 @@ struct ExpectedResult {
   Array reference, eager;
   /// As in Contract; 0 until draws are asked for.
   Real eagerOverDraws = 0;
+  /// Elements of a problem with infinities that are numbers, but would be NaN in the range of kernels' type
+  /// (RoundingRules::toRange): there an infinity times exp(-1000) is one times 0. A kernel may give either.
+  std::vector<size_t> ofRange = {};
   /// `gradient q`, but `o`, as tables name it.
   std::string title() const { return kind == "gradient" ? "gradient " + name : name; }
 };
@@ -55,6 +58,7 @@ private:
   mlir::LogicalResult visitEager(Problem &problem, bool withGradients, int draw,
                                  llvm::function_ref<void(size_t, reference::Array &)> visit);
   mlir::LogicalResult evaluateEager(Problem &problem, bool withGradients);
+  mlir::LogicalResult findOfRange(Problem &problem, bool withGradients);
   void findPeers();
 
   /// Of eager code.

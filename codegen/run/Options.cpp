@@ -311,7 +311,8 @@ std::vector<OptionRow> problemRows() {
        [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
       {"unreal", "N",
        "numbers of each random array over queries that are NaN or infinite (default: 0); where the\n"
-       "reference is not finite, a result must not be",
+       "reference is not finite, a result must not be. An infinity times what the kernels' type rounds to\n"
+       "0 may be either",
        [](O &o, S t) { return setInteger(o.unreal, "unreal", t); }},
   };
 }

@@ -30,12 +30,23 @@ public:
   Rounding() = default;
   /// Keeps `bits` bits of mantissa, the leading one included. `draw`: 0 for the nearest, else which draw.
   explicit Rounding(int bits, uint64_t draw = 0)
-      : splitter(bits == 64 ? 0 : Real(uint64_t(1) << (64 - bits)) + 1), dropped(64 - bits), draw(draw) {}
+      : kind(bits == 64 ? Kind::None : Kind::Mantissa), splitter(Real(uint64_t(1) << (64 - bits)) + 1),
+        dropped(64 - bits), draw(draw) {}
 
-  bool isExact() const { return splitter == 0; }
+  /// Keeps all of the mantissa, and makes what is closer to 0 than `smallest` 0.
+  static Rounding toRange(Real smallest) {
+    Rounding rounding;
+    rounding.kind = Kind::Range;
+    rounding.smallest = smallest;
+    return rounding;
+  }
+
+  bool isExact() const { return kind == Kind::None; }
   Real operator()(Real x) const {
-    if (splitter == 0)
+    if (kind == Kind::None)
       return x;
+    if (kind == Kind::Range)
+      return x < smallest && -x < smallest ? Real(0) : x;
     Real rounded = finite(x);
     return rounded == rounded ? rounded : x;
   }
@@ -48,6 +59,8 @@ public:
   }
 
 private:
+  enum class Kind : uint8_t { None, Range, Mantissa };
+
   /// Adds a random number below the last bit that is kept, and cuts.
   Real drawn(Real x) const {
     if (x == 0 || x - x != 0)
@@ -76,7 +89,8 @@ private:
     return x ^ x >> 31;
   }
 
-  Real splitter = 0;
+  Kind kind = Kind::None;
+  Real splitter = 0, smallest = 0;
   int dropped = 0;
   uint64_t draw = 0;
 };
@@ -121,6 +135,13 @@ struct RoundingRules {
   Rounding value, accumulator, operand;
   /// The reference: nothing is rounded.
   static RoundingRules exact() { return {}; }
+  /// The reference with the range of what kernels compute in: results below the smallest normal number of f32
+  /// (of f64, for kernels in it) are 0, so that an infinity times such a one is NaN.
+  static RoundingRules toRange(Dtype dtype) {
+    Real smallest = dtype == Dtype::F64 ? Real(std::numeric_limits<double>::min())
+                                        : Real(std::numeric_limits<float>::min());
+    return {Rounding::toRange(smallest), Rounding(), Rounding()};
+  }
   /// Eager code in a type: results in the type, sums in f32 at least. `tf32Products`: as torch computes in
   /// f32 where its matrix products may use tf32 (torch.backends.cuda.matmul.allow_tf32); nothing else is
   /// rounded to it.
