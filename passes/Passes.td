@@ -315,8 +315,8 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     `taylor-split-backward` parts them.
 
     Where an operation with a mask reads x as `x[t] - x[u]` alone, and parameters and places make x,
-    the pairs with t == u add nothing to its cotangent, and are left out of the rows and columns that
-    it comes from: a slope's gradient keeps its digits.
+    the pairs with t == u add nothing to its cotangent, and are left out of the rows and columns
+    that it comes from: a slope's gradient keeps its digits.
 
     Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`. With
     `forward-only` there are no cotangents and no gradients, and none of a specification of a step
