@@ -73,6 +73,7 @@ private:
   LogicalResult buildWeight(Region &region, ArrayRef<std::optional<Source>> sources);
   void addOutputs(OpBuilder &inner, ArrayRef<Value> argumentCotangents);
   bool isOnlySubtracted(int64_t scalar);
+  bool leavesOutOwnPairs(int64_t scalar);
 
   PairwiseOp op;
   OpBuilder &builder;
@@ -146,17 +147,9 @@ LogicalResult DerivedPairwise::buildWeight(Region &region, ArrayRef<std::optiona
 }
 
 /// Whether a scalar is %x read at the query, or %x at the key, of which the weight reads the difference
-/// alone, and %x is made of parameters and places: what tokens get is judged one by one, and no position
-/// multiplies it. Without a mask the sum may be one over features (SeparableSums.h), which have all pairs.
+/// alone.
 bool DerivedPairwise::isOnlySubtracted(int64_t scalar) {
   Value array = op.getScalars()[scalar];
-  bool isOfTokens = anySource({array}, [](Value source) {
-    ArrayType type = arrayTypeOf(source);
-    return isa<BlockArgument>(source) && isa<FloatType>(type.getElementType()) &&
-           (type.has(AxisRole::Query) || type.has(AxisRole::Key));
-  });
-  if (op.getVisible().empty() || isOfTokens)
-    return false;
   auto alignOf = [](Value other) {
     auto align = other.getDefiningOp<AlignOp>();
     return align && arrayTypeOf(other).has(AxisRole::Query) ? align.getArray() : Value();
@@ -175,6 +168,18 @@ bool DerivedPairwise::isOnlySubtracted(int64_t scalar) {
   });
 }
 
+/// Whether the cotangent of a scalar leaves out the pairs of a token with itself. Not where tokens make it:
+/// what they get is judged one by one, and no position multiplies it. Nor without a mask, where the sum may
+/// be one over features (SeparableSums.h), which have all pairs.
+bool DerivedPairwise::leavesOutOwnPairs(int64_t scalar) {
+  return !op.getVisible().empty() && isOnlySubtracted(scalar) &&
+         !anySource({op.getScalars()[scalar]}, [](Value source) {
+           ArrayType type = arrayTypeOf(source);
+           return isa<BlockArgument>(source) && isa<FloatType>(type.getElementType()) &&
+                  (type.has(AxisRole::Query) || type.has(AxisRole::Key));
+         });
+}
+
 void DerivedPairwise::addOutputs(OpBuilder &inner, ArrayRef<Value> argumentCotangents) {
   for (int64_t i = 0; i < op.getNumProducts(); ++i) {
     Value ds = argumentCotangents[i];
@@ -189,7 +194,7 @@ void DerivedPairwise::addOutputs(OpBuilder &inner, ArrayRef<Value> argumentCotan
     Value dx = argumentCotangents[op.getNumProducts() + i];
     if (!dx || !isa<FloatType>(type.getElementType()))
       continue;
-    if (isOnlySubtracted(i))
+    if (leavesOutOwnPairs(i))
       dx = arith::MulFOp::create(inner, op.getLoc(), dx, buildIsElsewhere(inner, op.getLoc(), dx.getType()));
     PairOutput kind = type.has(AxisRole::Query) ? PairOutput::Rows
                       : type.has(AxisRole::Key) ? PairOutput::Columns

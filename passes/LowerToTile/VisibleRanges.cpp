@@ -266,9 +266,8 @@ void sortAndJoin(VisibleRangeList &ranges, const Solver &solver) {
 Condition conditionOf(PairwiseOp pairs, Value value) {
   if (matchPattern(value, m_One()))
     return Condition{Condition::Kind::all};
-  // What is read in memory for a block is one place, for all of its heads.
   std::optional<DocumentCondition> same = readDocuments(pairs, value);
-  if (same && areStarts(same->keys) && areShared(same->keys)) {
+  if (same && boundRanges(same->keys)) {
     Condition document{Condition::Kind::document};
     document.starts = same->keys;
     document.ends = findEnds(pairs, same->keys);

@@ -59,6 +59,8 @@ bool taylor::areShared(Value numbers) {
   return arrayTypeOf(numbers).without({AxisRole::Batch, AxisRole::Key}).getAxes().empty();
 }
 
+bool taylor::boundRanges(Value numbers) { return areStarts(numbers) && areShared(numbers); }
+
 /// Positions from 1: the largest of a document's is where it ends.
 static bool isNextPosition(Value scalar) {
   auto sum = scalar.getDefiningOp<arith::AddFOp>();

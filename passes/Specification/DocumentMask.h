@@ -20,8 +20,8 @@ struct DocumentCondition {
 
 /// What a condition of a mask compares, if the two are one running maximum. `arrayOf` gives the array whose
 /// scalar an argument of the mask's region is, or null.
-std::optional<DocumentCondition>
-readDocuments(mlir::Value condition, llvm::function_ref<mlir::Value(mlir::BlockArgument)> arrayOf);
+std::optional<DocumentCondition> readDocuments(mlir::Value condition,
+                                               llvm::function_ref<mlir::Value(mlir::BlockArgument)> arrayOf);
 std::optional<DocumentCondition> readDocuments(PairwiseOp op, mlir::Value condition);
 
 /// Whether each number is the position of the first token that has it: a running maximum of positions, or 0
@@ -30,6 +30,10 @@ bool areStarts(mlir::Value numbers);
 
 /// Whether all heads have the same documents.
 bool areShared(mlir::Value numbers);
+
+/// Whether numbers are starts, and shared: what is read in memory for a block of tokens is one place, for all
+/// of its heads, and kernels leave out tiles by it.
+bool boundRanges(mlir::Value numbers);
 
 /// The array over keys that says where each document ends.
 mlir::Value buildEnds(mlir::OpBuilder &builder, mlir::Value numbers);

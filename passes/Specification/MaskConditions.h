@@ -19,9 +19,12 @@ struct PositionCondition {
 /// bound of an absolute value, |t - u| < 4). None where it compares anything else.
 std::optional<llvm::SmallVector<PositionCondition, 2>> readPositions(mlir::arith::CmpFOp compare);
 
-/// Replaces by true each condition of a mask by which kernels leave no tile out. Those on positions and on the
-/// documents of taylor-add-documents stay, and `and` and `or` of them. Parameters and sizes must be numbers
-/// (`replaceNumbers`). Returns whether anything was replaced.
+/// Whether a condition is `left predicate right` of the places of two tokens, and of nothing else.
+bool comparesPlaces(mlir::Value condition, mlir::arith::CmpFPredicate predicate, AxisRef left, AxisRef right);
+
+/// Replaces by true each condition of a mask by which kernels leave no tile out. Those on positions and on
+/// the documents of taylor-add-documents stay, and `and` and `or` of them. Parameters and sizes must be
+/// numbers (`replaceNumbers`). Returns whether anything was replaced.
 bool keepRanges(SpecOp spec);
 
 /// Whether no query sees any key, however many there are and wherever queries begin: what these conditions on

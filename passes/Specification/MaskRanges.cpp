@@ -33,7 +33,7 @@ private:
     }
     auto compare = dyn_cast_if_present<arith::CmpFOp>(op);
     std::optional<DocumentCondition> same = readDocuments(condition, arrayOf);
-    if ((compare && readPositions(compare)) || (same && areStarts(same->keys) && areShared(same->keys)))
+    if ((compare && readPositions(compare)) || (same && boundRanges(same->keys)))
       return condition;
     changed = true;
     return arith::ConstantOp::create(builder, condition.getLoc(), builder.getBoolAttr(true));

@@ -73,6 +73,16 @@ std::optional<PositionCondition> below(const LinearPosition &form, bool strict) 
 
 } // namespace
 
+bool taylor::comparesPlaces(Value condition, arith::CmpFPredicate predicate, AxisRef left, AxisRef right) {
+  auto isPlace = [](Value scalar, AxisRef axis) {
+    auto index = scalar.getDefiningOp<IndexOp>();
+    return index && index.getAxis() == axis;
+  };
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  return compare && compare.getPredicate() == predicate && isPlace(compare.getLhs(), left) &&
+         isPlace(compare.getRhs(), right);
+}
+
 std::optional<SmallVector<PositionCondition, 2>> taylor::readPositions(arith::CmpFOp compare) {
   using Predicate = arith::CmpFPredicate;
   Predicate predicate = compare.getPredicate();

@@ -6,6 +6,7 @@
 #include "passes/Algebra/PairwiseRewrite.h"
 #include "passes/Debug.h"
 #include "passes/Passes.h"
+#include "passes/Specification/MaskConditions.h"
 #include "passes/Specification/RowGuards.h"
 #include "passes/Specification/Series.h"
 
@@ -97,13 +98,8 @@ Value buildPairCount(OpBuilder &builder, Location loc, Type real, ValueRange arr
 
 /// Whether the condition of visible pairs is u <= t.
 bool isCausal(Region &visible) {
-  auto compare = visible.front().getTerminator()->getOperand(0).getDefiningOp<arith::CmpFOp>();
-  auto isPlace = [](Value scalar, AxisRef axis) {
-    auto index = scalar.getDefiningOp<IndexOp>();
-    return index && index.getAxis() == axis;
-  };
-  return compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
-         isPlace(compare.getLhs(), AxisRole::Key) && isPlace(compare.getRhs(), AxisRole::Query);
+  return comparesPlaces(visible.front().getTerminator()->getOperand(0), arith::CmpFPredicate::OLE,
+                        AxisRole::Key, AxisRole::Query);
 }
 
 /// The same of an operation over pairs that a specification has itself.

@@ -3,6 +3,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Formula.h"
 #include "passes/Specification/DocumentMask.h"
+#include "passes/Specification/MaskConditions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,17 +58,6 @@ SeparableTerm numberTerm(double number) {
   SeparableTerm term;
   term.series = {number};
   return term;
-}
-
-/// Whether a condition is `left predicate right` of two places.
-bool comparesPlaces(Value condition, arith::CmpFPredicate predicate, AxisRef left, AxisRef right) {
-  auto isIndex = [](Value value, AxisRef axis) {
-    auto index = value.getDefiningOp<IndexOp>();
-    return index && index.getAxis() == axis;
-  };
-  auto compare = condition.getDefiningOp<arith::CmpFOp>();
-  return compare && compare.getPredicate() == predicate && isIndex(compare.getLhs(), left) &&
-         isIndex(compare.getRhs(), right);
 }
 
 /// Whether a condition is that the query stands at the key.
